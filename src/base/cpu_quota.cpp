@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <sstream>
 #include <vector>
 
 namespace rnnsearch {
@@ -31,6 +32,28 @@ std::vector<fs::path> mounts_of(const std::string& controllers) {
 }
 
 }  // namespace
+
+std::string allowed_cpu_list() {
+  std::ifstream status("/proc/self/status");
+  for (std::string name, list; status >> name;) {
+    if (name == "Cpus_allowed_list:") return status >> list ? list : "";
+  }
+  return "";
+}
+
+std::set<int> cpus_of(const std::string& list) {
+  std::set<int> cpus;
+  std::istringstream ranges(list);
+  for (std::string range; std::getline(ranges, range, ',');) {
+    std::istringstream numbers(range);
+    int first = 0, last = 0;
+    char dash = 0;
+    if (!(numbers >> first)) continue;
+    if (!(numbers >> dash >> last)) last = first;
+    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
+  }
+  return cpus;
+}
 
 CpuQuota cpu_quota(const fs::path& root) {
   CpuQuota least;

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "rnnsearch/base/printable.h"
+#include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch {
 namespace {
@@ -18,7 +19,7 @@ static_assert(kBeginning + kGap.size() + kEnd <= kLongest);
 std::string shortened(std::string_view line) {
   if (line.size() <= kLongest) return std::string(line);
   std::string_view end = line.substr(line.size() - kEnd);
-  while ((static_cast<unsigned char>(end.front()) & 0xc0) == 0x80) end.remove_prefix(1);
+  while (is_trail_byte(end.front())) end.remove_prefix(1);
   return std::string(whole_characters(line.substr(0, kBeginning))).append(kGap).append(end);
 }
 

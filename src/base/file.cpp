@@ -24,27 +24,6 @@ namespace fs = std::filesystem;
   throw Error(text_of(what, " ", path.string(), ": ", std::strerror(errno)));
 }
 
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC)) {
-    if (descriptor_ < 0) fail("cannot open", path);
-  }
-  ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return descriptor_; }
-  int close() {
-    const int result = ::close(descriptor_);
-    descriptor_ = -1;
-    return result;
-  }
-
- private:
-  int descriptor_;
-};
-
 void flush(const Descriptor& descriptor, const fs::path& path) {
   // Some file systems cannot flush a folder; then the renaming cannot be made more durable.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) fail("cannot flush", path);
@@ -107,6 +86,18 @@ std::string temporaries_of(const fs::path& path) {
 }
 
 }  // namespace
+
+Descriptor::Descriptor(const fs::path& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC)) {
+  if (number_ < 0) fail("cannot open", path);
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+int Descriptor::close() {
+  return ::close(std::exchange(number_, -1));
+}
 
 std::string read_file(const fs::path& path, const Poll& poll) {
   std::error_code reason;

@@ -27,11 +27,6 @@ std::optional<std::string> control_character(std::string_view text) {
   return "0x" + hex({&byte, 1});
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpace);
-  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 /// `text`: what follows the = of a line.
 std::string value_in(std::string_view text, const std::string& place) {
   const std::size_t first = std::min(text.find_first_not_of(kSpace), text.size());
@@ -60,6 +55,12 @@ std::string value_in(std::string_view text, const std::string& place) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kWhite = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kWhite);
+  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(kWhite) - first + 1);
+}
 
 std::vector<std::pair<std::string, std::string>> read_ini(const std::string& text, const std::string& name) {
   std::vector<std::pair<std::string, std::string>> pairs;

@@ -5,7 +5,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/printable.h"
+#include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch {
 namespace {

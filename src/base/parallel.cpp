@@ -1,6 +1,5 @@
 #include "rnnsearch/base/parallel.h"
 
-#include <sched.h>
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -116,12 +115,9 @@ OnThisThreadAlone::~OnThisThreadAlone() {
 }
 
 std::size_t allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  const std::size_t cpus = cpus_of(allowed_cpu_list()).size();
   const CpuQuota quota = cpu_quota();
-  const int cpus = quota ? std::min(CPU_COUNT(&set), static_cast<int>(std::min(quota.cpus, 1e6))) : CPU_COUNT(&set);
-  return static_cast<std::size_t>(std::max(1, cpus));
+  return std::max<std::size_t>(1, quota ? std::min(cpus, static_cast<std::size_t>(std::min(quota.cpus, 1e6))) : cpus);
 }
 
 bool inside_parallel_for() {

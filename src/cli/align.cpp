@@ -184,9 +184,7 @@ std::vector<std::string> words_of(const train::LoadedModel& loaded, const decode
   return words;
 }
 
-int work(const Options& options, Settings& settings) {
-  const comm::Communicator world;
-  check_same_options(world, options);
+int work(const Options&, Settings& settings, const comm::Communicator& world) {
   settle_threads(settings.threads, world);
   set_precision(settings.precision, world);
   Text text;

@@ -56,7 +56,7 @@ void check(const Options&, Settings& s) {
   if (s.run.has_value() != s.last.has_value()) throw UsageError("--run and --last belong together; give both");
 }
 
-int work(const Options&, Settings& s) {
+int work(const Options&, Settings& s, const comm::Communicator&) {
   const std::vector<fs::path> given(s.checkpoints.begin(), s.checkpoints.end());
   const auto averaged = train::read_newest(
       [&] { return s.run ? newest_of(*s.run, *s.last) : given; },

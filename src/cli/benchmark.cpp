@@ -50,7 +50,7 @@ site::Measured described(const BenchmarkSettings& s) {
 }
 
 // COLLECTIVE. 0: this rank's share of the CPUs.
-std::vector<comm::RankPlace> settle(std::uint64_t threads, BenchmarkSettings& s, const comm::Communicator& world) {
+std::vector<site::RankPlace> settle(std::uint64_t threads, BenchmarkSettings& s, const comm::Communicator& world) {
   s.threads.threads.reset();
   if (threads > 0) s.threads.threads = threads;
   return settle_threads(s.threads, world);
@@ -100,11 +100,9 @@ site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches
   return {std::move(measured), m};
 }
 
-int work(const Options& options, BenchmarkSettings& s) {
+int work(const Options& options, BenchmarkSettings& s, const comm::Communicator& world) {
   site::Measured measured = described(s);
 
-  const comm::Communicator world;
-  check_same_options(world, options);
   const auto counts = agreed_threads(s, world);
   s.precision = measured.precision = kernels::name_of(set_precision(s.precision, world));
   measured.precision_shown = precision_in_use();

@@ -10,7 +10,9 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -96,10 +98,10 @@ std::string digest_of_program() {
 }
 
 /// COLLECTIVE. AgreedError unless all ranks run the same executable, bit for bit.
-void check_same_program(const comm::Communicator& world) {
-  if (world.size() == 1) return;
-  comm::agree(world, {"rnnsearch", "install one build on all hosts, or on a file system that they share",
-                      [] { return text_of("version ", kVersion, ", digest ", digest_of_program()); }});
+void check_same_program(const comm::Communicator& communicator) {
+  if (communicator.size() == 1) return;
+  comm::agree(communicator, {"rnnsearch", "install one build on all hosts, or on a file system that they share",
+                             [] { return text_of("version ", kVersion, ", digest ", digest_of_program()); }});
 }
 
 /// Throws UsageError for a variable of the environment that no run could use.
@@ -109,21 +111,32 @@ void check_environment() {
   oversubscription_is_meant({});
 }
 
-/// Calls `act`. An error that comes before the ranks meet (check_same_options) is an AgreedError of all of them.
-int run_on_all_ranks(const std::function<int()>& act) {
-  const comm::Communicator world;
-  try {
-    return act();
-  } catch (...) {
-    if (world.size() > 1) fail_with_the_others(world, std::current_exception());
-    throw;
-  }
+/// A command that is left to do; none after help.
+using Begin = std::function<std::unique_ptr<Invocation>()>;
+
+/// COLLECTIVE. Throws AgreedError if `begin` throws on some rank, so that all ranks leave in order with the exit code
+/// of that error (after MPI_Abort, srun returns a code of its own), and, naming the first option that differs, unless
+/// all ranks have the same values of all recorded options: a configuration file may be another one on another host.
+std::unique_ptr<Invocation> begun_on_all_ranks(const comm::Communicator& communicator, const Begin& begin) {
+  std::unique_ptr<Invocation> invocation;
+  comm::agree_on_lines(communicator, "options", "give all ranks the same command line and the same --config", [&] {
+    std::vector<std::string> lines;  // a repeated option has a line for each of its values
+    invocation = begin();
+    if (!invocation) return lines;
+    for (const auto& [name, value] : invocation->options().values()) lines.push_back(text_of(name, " = ", value));
+    return lines;
+  });
+  return invocation;
 }
 
-int run_command(const Command& command, bool asks_for_help, const std::function<int()>& act) {
+int run_command(const Command& command, bool asks_for_help, const Begin& begin) {
   const std::string name = *command.name ? text_of(" ", command.name) : "";
   std::string who = name, sentence;
+  const comm::Communicator alone;
   std::optional<comm::Environment> environment;
+  const auto communicator = [&]() -> const comm::Communicator& {
+    return environment ? environment->communicator() : alone;
+  };
   const comm::Launch launch = comm::this_launch();
   bool several = false, root = launch.rank == 0;  // until MPI is asked
   int failure = kFailed;
@@ -144,23 +157,23 @@ int run_command(const Command& command, bool asks_for_help, const std::function<
     if (!asks_for_help && (command.ranks == Ranks::kAny || launch.may_be_several())) {
       set_log_sink([](std::string_view line) { std::cerr << printable(line) + "\n"; });  // if it cannot even start
       environment.emplace();
-      const comm::Communicator world;
-      several = world.size() > 1;
-      root = world.is_root();
-      if (several) who += " [rank " + std::to_string(world.rank()) + "]";
+      several = communicator().size() > 1;
+      root = communicator().is_root();
+      if (several) who += text_of(" [rank ", communicator().rank(), "]");
     }
     set_log_sink([prefix = root || !several ? "" : who.substr(who.find('[')) + " "](std::string_view line) {
       std::cerr << (line.starts_with(kProgram) ? "" : prefix) + printable(line) + "\n" << std::flush;
     });
-    if (environment) check_same_program(comm::Communicator());
-    const int exit_code = run_on_all_ranks([&] {
+    check_same_program(communicator());
+    const auto invocation = begun_on_all_ranks(communicator(), [&] {
       if (several && command.ranks == Ranks::kOne) {  // they would all do the same to the same files
-        throw UsageError(text_of("was started in ", comm::Communicator().size(),
+        throw UsageError(text_of("was started in ", communicator().size(),
                                  " processes, and is for one; start it without a launcher, or with -n 1"));
       }
       if (environment) check_environment();
-      return act();
+      return begin();
     });
+    const int exit_code = invocation ? invocation->work(communicator()) : 0;
     std::cout.flush();
     if (!std::cout)
       throw Error(
@@ -181,7 +194,7 @@ int run_command(const Command& command, bool asks_for_help, const std::function<
   }
   if (several) {
     std::cout.flush();
-    comm::end_all_ranks(failure, kProgram + who + ": " + sentence);
+    communicator().end_all_ranks(failure, kProgram + who + ": " + sentence);
   }
   print_error(who, sentence);
   if (environment) environment->finish(failure);
@@ -211,10 +224,13 @@ int run_program(int argc, const char* const* argv) {
     if (command.name != name) continue;
     const Arguments of_command(arguments.begin() + 1, arguments.end());
     const bool asks_for_help = std::find(of_command.begin(), of_command.end(), "--help") != of_command.end();
-    return run_command(command, asks_for_help, [&] { return command.make()->run(of_command); });
+    return run_command(command, asks_for_help, [&] {
+      auto invocation = command.make();
+      return invocation->begin(of_command) ? std::move(invocation) : nullptr;
+    });
   }
   if (name.empty() && root) std::cerr << usage() << "\n";
-  return run_command({"", "", Ranks::kAnyLaunched, false, nullptr}, false, [&]() -> int {
+  return run_command({"", "", Ranks::kAnyLaunched, false, nullptr}, false, [&]() -> std::unique_ptr<Invocation> {
     if (name.empty()) throw UsageError("no command was given");
     throw UsageError("unknown command '" + name + "'" + suggestion(name, names, "rnnsearch --help names them all"));
   });

@@ -25,7 +25,7 @@ template <class S>
 struct Steps {
   void (*declare)(Options& options, S& settings);
   void (*check)(const Options& options, S& settings);
-  int (*work)(const Options& options, S& settings);
+  int (*work)(const Options& options, S& settings, const comm::Communicator& communicator);
   bool checks_files = false;
 };
 
@@ -36,7 +36,7 @@ class InvocationOf final : public Invocation {
     steps_.declare(options(), settings_);
   }
   void check() override { steps_.check(options(), settings_); }
-  int work() override { return steps_.work(options(), settings_); }
+  int work(const comm::Communicator& communicator) override { return steps_.work(options(), settings_, communicator); }
   bool checks_files() const override { return steps_.checks_files; }
 
  private:

@@ -228,9 +228,7 @@ void check(const Options& options, Settings& settings) {
   }
 }
 
-int work(const Options& options, Settings& settings) {
-  const comm::Communicator world;
-  check_same_options(world, options);
+int work(const Options&, Settings& settings, const comm::Communicator& world) {
   settle_threads(settings.threads, world);
   if (!settings.model.empty()) set_precision(settings.precision, world);
   Test test;

@@ -195,7 +195,7 @@ void declare(Options& options, Settings& s) {
 
 void check(const Options&, Settings&) {}
 
-int work(const Options& options, Settings& s) {
+int work(const Options& options, Settings& s, const comm::Communicator&) {
   const File file =
       train::read_newest([path = s.path] { return train::checkpoint_of(path); },
                          [&](const fs::path& found) {

@@ -73,9 +73,7 @@ void declare(Options& options, Settings& s) {
 
 void check(const Options&, Settings&) {}
 
-int work(const Options& options, Settings& s) {
-  const comm::Communicator world;
-  check_same_options(world, options);
+int work(const Options&, Settings& s, const comm::Communicator& world) {
   Progress progress(!world.is_root());
   std::vector<Finding> findings;
   const auto add = [&](std::vector<Finding> more) {
@@ -97,9 +95,9 @@ int work(const Options& options, Settings& s) {
       }
     }
     if (const auto sentence = oversubscription(places); !sentence.empty()) {
-      findings.push_back({meant ? Level::kWarning : Level::kFailed, "threads", sentence, comm::remedy()});
+      findings.push_back({meant ? Level::kWarning : Level::kFailed, "threads", sentence, site::remedy()});
     }
-    for (const auto& sentence : comm::slow_bindings(places)) {
+    for (const auto& sentence : site::slow_bindings(places)) {
       findings.push_back(
           {Level::kWarning, "binding", sentence,
            text_of("one thread on each core and one rank in each NUMA domain are usually fastest (HINT, "

@@ -33,13 +33,11 @@ void show(const corpus::PrepareReport& report, const fs::path& output, bool json
   }
 }
 
-int work(const Options& options, PrepareSettings& settings) {
-  const comm::Communicator world;
+int work(const Options& options, PrepareSettings& settings, const comm::Communicator& world) {
   settings.corpus.only_check = options.only_checks();
-  check_same_options(world, options);
   settle_threads(settings.threads, world);
   if (world.size() > 1) {
-    comm::set_stall_timeout(0);  // rank 0 may take as long as it needs
+    world.set_stall_timeout(0);  // rank 0 may take as long as it needs
     if (world.is_root())
       log_line("[prepare] runs in one process: rank 0 prepares the corpus, and the other ranks wait");
   }

@@ -12,33 +12,6 @@
 
 namespace rnnsearch::cli {
 
-namespace {
-
-bool the_ranks_have_met = false;
-
-void meet_over_options(const comm::Communicator& world, const std::function<std::vector<std::string>()>& lines) {
-  the_ranks_have_met = true;
-  if (world.size() == 1) return;
-  comm::agree_on_lines(world, "options", "give all ranks the same command line and the same --config", lines);
-}
-
-}  // namespace
-
-void check_same_options(const comm::Communicator& world, const Options& options) {
-  meet_over_options(world, [&] {
-    std::vector<std::string> lines;  // a repeated option has a line for each of its values
-    for (const auto& [name, value] : options.values()) lines.push_back(text_of(name, " = ", value));
-    return lines;
-  });
-}
-
-void fail_with_the_others(const comm::Communicator& world, std::exception_ptr error) {
-  if (!the_ranks_have_met) {
-    meet_over_options(world, [&]() -> std::vector<std::string> { std::rethrow_exception(error); });
-  }
-  std::rethrow_exception(error);
-}
-
 void add_threads(Options& options, ThreadOptions& threads) {
   options.add("threads", threads.threads,
               {.help = "number of threads of each rank [the number of CPUs that the rank may use, divided by the "
@@ -67,20 +40,20 @@ bool oversubscription_is_meant(const ThreadOptions& options) {
   return environment_switch("RNNSEARCH_OVERSUBSCRIBE") || options.oversubscribe;
 }
 
-std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world) {
+std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& communicator) {
   if (options.stall_timeout > 0 && options.stall_timeout < 1) {
     throw comm::AgreedError(text_of("stall-timeout is ", options.stall_timeout,
                                     ", in which no rank can answer; give at least 1 second, or 0 for never"),
                             true);
   }
-  comm::set_stall_timeout(options.stall_timeout);
-  auto placement = comm::settle_threads(world, options.threads.value_or(0), oversubscription_is_meant(options));
+  communicator.set_stall_timeout(options.stall_timeout);
+  auto placement = site::settle_threads(communicator, options.threads.value_or(0), oversubscription_is_meant(options));
   set_thread_count(placement.threads);
   if (options.warn) {
     // By default a core has as many threads as it has hardware threads.
-    const std::string cores = options.threads ? comm::threads_beyond_cores(placement.places) : "";
-    const std::string quota = comm::threads_beyond_quota(placement.places);
-    if (!cores.empty()) log_line(text_of("[comm] warning: ", cores, "; ", comm::remedy()));
+    const std::string cores = options.threads ? site::threads_beyond_cores(placement.places) : "";
+    const std::string quota = site::threads_beyond_quota(placement.places);
+    if (!cores.empty()) log_line(text_of("[comm] warning: ", cores, "; ", site::remedy()));
     if (!quota.empty()) {
       log_line(text_of("[comm] warning: ", quota, "; give fewer --threads, or ask the site for a larger quota"));
     }
@@ -89,15 +62,15 @@ std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const 
 }
 
 PatienceForPipes::PatienceForPipes(const std::vector<std::filesystem::path>& texts, double stall_timeout,
-                                   const comm::Communicator& world)
-    : stall_timeout_(stall_timeout) {
+                                   const comm::Communicator& communicator)
+    : stall_timeout_(stall_timeout), communicator_(communicator) {
   std::uint64_t waits = std::any_of(texts.begin(), texts.end(), [](const std::filesystem::path& text) {
     std::error_code ignored;
     const auto status = std::filesystem::status(text, ignored);
     return text.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
   });
-  world.broadcast(std::span(&waits, 1));
-  if (waits != 0) comm::set_stall_timeout(0);
+  communicator.broadcast(std::span(&waits, 1));
+  if (waits != 0) communicator.set_stall_timeout(0);
 }
 
 }  // namespace rnnsearch::cli

@@ -1,8 +1,7 @@
-// How the ranks of a command begin: with the same options, and on threads that fit on their hosts.
+// How the ranks of a command begin: on threads that fit on their hosts.
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,18 +9,9 @@
 
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/comm/communicator.h"
-#include "rnnsearch/comm/placement.h"
+#include "rnnsearch/site/placement.h"
 
 namespace rnnsearch::cli {
-
-/// COLLECTIVE. AgreedError, naming the first option that differs, unless all ranks have the same values of all recorded
-/// options: a configuration file may be another one on another host.
-void check_same_options(const comm::Communicator& world, const Options& options);
-
-/// COLLECTIVE. For an error that came before check_same_options, which is the first meeting of the ranks that run a
-/// command: joins the others there, and throws AgreedError on all ranks, so that they leave in order with the exit code
-/// of the error. (After MPI_Abort, srun returns a code of its own.) An error that came later is thrown again.
-[[noreturn]] void fail_with_the_others(const comm::Communicator& world, std::exception_ptr error);
 
 inline constexpr std::size_t kMostThreads = 4096;  // of a rank, that --threads accepts
 
@@ -29,7 +19,7 @@ inline constexpr std::size_t kMostThreads = 4096;  // of a rank, that --threads 
 struct ThreadOptions {
   std::optional<std::size_t> threads;  // of each rank; not given: its share of the CPUs
   bool oversubscribe = false;
-  double stall_timeout = comm::kStallTimeout;  // seconds, see comm::set_stall_timeout
+  double stall_timeout = comm::kStallTimeout;  // seconds, see comm::Communicator
   bool warn = true;                            // of more threads than cores, or than a quota of CPUs
 };
 /// Declares them in the group at hand.
@@ -41,23 +31,24 @@ void add_thread_limits(Options& options, ThreadOptions& threads);
 /// environment (tests on small machines). Throws UsageError.
 bool oversubscription_is_meant(const ThreadOptions& options);
 
-/// COLLECTIVE. comm::settle_threads with these options; hands this rank's number to set_thread_count, and the stall
-/// timeout to comm, and logs what comm::threads_beyond_cores and comm::threads_beyond_quota say. Returns at the root
+/// COLLECTIVE. site::settle_threads with these options; hands this rank's number to set_thread_count, and the stall
+/// timeout to comm, and logs what site::threads_beyond_cores and site::threads_beyond_quota say. Returns at the root
 /// one place a rank, nothing elsewhere. Throws AgreedError.
-std::vector<comm::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& world);
+std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& communicator);
 
 /// COLLECTIVE. While it lives, the other ranks wait for the root as long as it takes, if a text at the root is standard
 /// input (an empty path) or a pipe, whose writer may take hours; else --stall-timeout holds.
 class PatienceForPipes {
  public:
   PatienceForPipes(const std::vector<std::filesystem::path>& texts, double stall_timeout,
-                   const comm::Communicator& world);
-  ~PatienceForPipes() { comm::set_stall_timeout(stall_timeout_); }
+                   const comm::Communicator& communicator);
+  ~PatienceForPipes() { communicator_.set_stall_timeout(stall_timeout_); }
   PatienceForPipes(const PatienceForPipes&) = delete;
   PatienceForPipes& operator=(const PatienceForPipes&) = delete;
 
  private:
   double stall_timeout_;
+  const comm::Communicator& communicator_;
 };
 
 }  // namespace rnnsearch::cli

@@ -202,7 +202,7 @@ void declare(Options& options, Settings& settings) {
               {.help = "number of seconds between two updates of --follow", .low = 1, .high = 86400});
 }
 
-int work(const Options&, Settings& settings) {
+int work(const Options&, Settings& settings, const comm::Communicator&) {
   if (!settings.svg.empty()) write_chart(settings);
   if (!has_output(settings)) return 0;
 

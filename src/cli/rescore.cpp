@@ -118,11 +118,9 @@ std::vector<decode::WordPair> pairs_of(const NBestList& list, std::span<const st
   return pairs;
 }
 
-int work(const Options& options, Settings& settings) {
+int work(const Options& options, Settings& settings, const comm::Communicator& world) {
   const auto given = given_weights(settings.weights);
 
-  const comm::Communicator world;
-  check_same_options(world, options);
   settle_threads(settings.threads, world);
   set_precision(settings.precision, world);
   NBestList list;

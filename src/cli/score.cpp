@@ -61,9 +61,7 @@ void check(const Options& options, Settings& s) {
   if (s.json && !s.output.empty()) throw UsageError("--json prints to standard output; leave it or --output out");
 }
 
-int work(const Options& options, Settings& s) {
-  const comm::Communicator world;
-  check_same_options(world, options);
+int work(const Options& options, Settings& s, const comm::Communicator& world) {
   settle_threads(s.threads, world);
   set_precision(s.precision, world);
   std::vector<std::string> sources, targets;

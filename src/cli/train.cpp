@@ -128,7 +128,7 @@ class Reporter final : public train::Progress {
   cli::Progress live_;
 };
 
-Json environment_of(const Settings& s, const Arguments& arguments, const std::vector<comm::RankPlace>& places,
+Json environment_of(const Settings& s, const Arguments& arguments, const std::vector<site::RankPlace>& places,
                     const std::string& fingerprint, std::size_t parameters) {
   std::string command = "rnnsearch train";
   for (const auto& argument : arguments) command += " " + argument;
@@ -169,16 +169,14 @@ void check(const Options&, Settings& s) {
   });
 }
 
-int work(const Options& options, Settings& s) {
+int work(const Options& options, Settings& s, const comm::Communicator& world) {
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
   ::signal(SIGPIPE, SIG_IGN);  // training goes on without a reader of its messages
 
-  const comm::Communicator world;
-  check_same_options(world, options);
   comm::root_does(world,
                   [&] { check_usage([&] { train::check_ranks(s.train, s.check_ranks.value_or(world.size())); }); });
   const bool only_check = options.only_checks();  // perhaps on another machine than that of the training
-  const auto places = only_check ? std::vector<comm::RankPlace>() : settle_threads(s.threads, world);
+  const auto places = only_check ? std::vector<site::RankPlace>() : settle_threads(s.threads, world);
   train::Deadline deadline;
   comm::root_does(
       world, [&] { deadline = train::deadline_of(s.stop_before, ::getenv, static_cast<double>(std::time(nullptr))); });
@@ -219,7 +217,7 @@ int work(const Options& options, Settings& s) {
   std::unique_ptr<train::RunDirectory> run;
   std::unique_ptr<Reporter> reporter;
   comm::root_does(world, [&] {
-    const comm::Activity activity("verifies the newest checkpoint");
+    const comm::Activity activity(world, "verifies the newest checkpoint");
     run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train), only_check);
     stop_if_signal_came();
     // A resumed run keeps its precision, so that it has the bits of an undisturbed one.

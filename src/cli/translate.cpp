@@ -133,9 +133,7 @@ void check(const Options& options, Settings& s) {
   }
 }
 
-int work(const Options& options, Settings& s) {
-  const comm::Communicator world;
-  check_same_options(world, options);
+int work(const Options& options, Settings& s, const comm::Communicator& world) {
   settle_threads(s.threads, world);
   set_precision(s.precision, world);
   OpenModels opened(s.models, world);

@@ -1,71 +1,50 @@
 #include "rnnsearch/comm/communicator.h"
 
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <cassert>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <system_error>
-#include <thread>
+#include <utility>
 
 #include "comm/check.h"
-#include "comm/chunks.h"
 #include "comm/progress_thread.h"
 #include "comm/time_limit.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/log.h"
-#include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/comm/placement.h"
 
 namespace rnnsearch::comm {
 namespace {
 
 static_assert(MPI_VERSION > 3 || (MPI_VERSION == 3 && MPI_SUBVERSION >= 1), "rnnsearch needs MPI 3.1 or later");
 
-/// Whether an Environment has initialised MPI. If not, this process is the whole world, and collectives do nothing.
-bool the_world_has_mpi = false;
+constexpr double kSecondsToAbort = 5;
 
-bool with_mpi() {
-  return the_world_has_mpi;
-}
-
-std::unique_ptr<ProgressThread>& the_progress_thread() {
-  static std::unique_ptr<ProgressThread> instance;
-  return instance;
-}
-
-const char* variable(const char* name) {
-  return std::getenv(name);
-}
-
-void start_progress_thread() {
-  try {
-    the_progress_thread() = std::make_unique<ProgressThread>();
-  } catch (const std::exception& error) {  // it may have failed on this rank only; the others would wait for it
-    log_line(text_of("[comm] ", place(variable), " cannot begin: ", sentence_of(error), "; ending all ranks"));
-    Environment::abort(1);
-  }
+/// COLLECTIVE. None for one rank, which has nobody to send to.
+std::unique_ptr<ProgressThread> thread_for(MPI_Comm comm) {
+  int size = 0;
+  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  return size > 1 ? std::make_unique<ProgressThread>(comm) : nullptr;
 }
 
 std::string waits_too_long(const char* call, double seconds) {
-  return text_of("[comm] ", place(variable), " has waited in ", call, " for ", seconds,
+  return text_of("[comm] ", place(::getenv), " has waited in ", call, " for ", seconds,
                  " s: another rank is stopped, gone or was never started, or the network between hosts does not "
                  "deliver; ending this rank, and with it all others");
 }
 
 /// values = combine(... combine(values of rank 0, values of rank 1) ..., values of the last rank), on every rank.
 /// MPI_Allreduce may combine them in any order, which differs from library to library and with it the bits of a sum.
-void reduce(std::span<double> values, double (*combine)(double, double)) {
-  if (!with_mpi()) return;
-  const std::vector<double> all = Communicator().all_gather(values);
+void reduce(const Communicator& communicator, std::span<double> values, double (*combine)(double, double)) {
+  const std::vector<double> all = communicator.all_gather(values);
   std::copy_n(all.begin(), values.size(), values.begin());
   for (std::size_t i = values.size(); i < all.size(); ++i) {
     double& value = values[i % values.size()];
@@ -91,30 +70,23 @@ void check_library(int thread_level) {
 
 }  // namespace
 
-ProgressThread* progress_thread() {
-  return the_progress_thread().get();
-}
-
-void set_stall_timeout(double seconds) {
-  if (progress_thread()) progress_thread()->set_stall_timeout(seconds);
-}
-
-Activity::Activity(const char* what) : former_(progress_thread() ? progress_thread()->set_activity(what) : nullptr) {}
+Activity::Activity(const Communicator& communicator, const char* what)
+    : thread_(communicator.thread_.get()), former_(thread_ ? thread_->set_activity(what) : nullptr) {}
 
 Activity::~Activity() {
-  if (progress_thread()) progress_thread()->set_activity(former_);
+  if (thread_) thread_->set_activity(former_);
 }
 
 Environment::Environment() {
-  const Lookup environment = variable;
+  const Lookup environment = ::getenv;
   double timeout = kStartTimeout;
   try {
     timeout = start_timeout(environment);
   } catch (const UsageError&) {  // the caller asks again once the ranks can agree on it
   }
-  // A world of one does not initialise MPI. Without a launcher, processes of Open MPI share a session folder in TMPDIR,
-  // which one process may remove while another creates it: where many start and end, such as array jobs on one node,
-  // MPI_Init fails at random.
+  // A process that is alone does not initialise MPI. Without a launcher, processes of Open MPI share a session folder
+  // in TMPDIR, which one process may remove while another creates it: where many start and end, such as array jobs on
+  // one node, MPI_Init fails at random.
   if (!launch_of(environment).needs_mpi) {
     check_launch(environment, 1, library());
     return;
@@ -125,53 +97,45 @@ Environment::Environment() {
   // MPI_THREAD_MULTIPLE: the main thread and the progress thread both call MPI. Until the error handler is set, MPI
   // itself ends the process on an error.
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
-  the_world_has_mpi = true;
+  with_mpi_ = true;
   try {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_library(provided);
-    check_launch(environment, Communicator().size(), library());
-    if (Communicator().size() > 1) {
-      start_progress_thread();
-      // This stall timeout holds until the options are read.
-      if (timeout > 0) set_stall_timeout(std::min(timeout, kStallTimeout));
-    }
+    int size = 0;
+    check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+    check_launch(environment, size, library());
   } catch (...) {
-    the_world_has_mpi = false;
     MPI_Finalize();  // safe, because every rank fails here in the same way
     throw;
   }
+  try {
+    communicator_ = Communicator(thread_for(MPI_COMM_WORLD));
+  } catch (const std::exception& error) {  // it may have failed on this rank only; the others would wait for it
+    log_line(text_of("[comm] ", place(::getenv), " cannot begin: ", sentence_of(error), "; ending all ranks"));
+    abort(1);
+  }
+  // This stall timeout holds until the options are read.
+  if (timeout > 0) communicator_.set_stall_timeout(std::min(timeout, kStallTimeout));
 }
 
 Environment::~Environment() {
-  if (!with_mpi()) return;
+  if (!with_mpi_) return;
   int ended = 0;
   MPI_Finalized(&ended);
   if (!ended) abort(1);
 }
 
 void Environment::finish(int exit_code) {
-  if (!with_mpi()) return;
-  const double timeout = progress_thread() ? progress_thread()->stall_timeout() : 0;
+  if (!with_mpi_) return;
+  const double timeout = communicator_.thread_ ? communicator_.thread_->stall_timeout() : 0;
   // A rank that is late here may still have work to do (the root prints the results of all ranks). During the barrier
   // its progress thread still runs and can say so.
-  Communicator().barrier();
-  the_progress_thread().reset();
+  communicator_.barrier();
   // All work is done and only MPI's own shutdown is left, so the limit is generous and the exit code is no failure.
   const double limit_seconds = timeout > 0 ? std::max(timeout, 60.0) : 0;
   const TimeLimit limit(limit_seconds, waits_too_long("MPI_Finalize", limit_seconds), exit_code);
+  communicator_ = Communicator();
   check(MPI_Finalize(), "MPI_Finalize");
-}
-
-void end_all_ranks(int exit_code, const std::string& line) {
-  static std::atomic_flag root_has_spoken = ATOMIC_FLAG_INIT;
-  const bool root = Communicator().is_root();
-  try {
-    if (!root && progress_thread()) progress_thread()->roll_call().tell_the_root(exit_code, line);
-  } catch (const Error&) {  // it cannot be told
-  }
-  while (root && root_has_spoken.test_and_set()) ::pause();  // another thread ends this process
-  log_line(line);
-  Environment::abort(exit_code);
 }
 
 void Environment::abort(int exit_code) {
@@ -180,12 +144,10 @@ void Environment::abort(int exit_code) {
   MPI_Finalized(&ended);
   if (begun && !ended) {
     // MPI_Abort tells the other ranks, which takes forever if the network to them is down. This process therefore ends
-    // after 5 s in any case; the other ranks detect the stall themselves.
+    // soon in any case; the other ranks detect the stall themselves.
+    std::optional<TimeLimit> limit;
     try {
-      std::thread([exit_code] {
-        std::this_thread::sleep_for(std::chrono::seconds(5));
-        std::_Exit(exit_code);
-      }).detach();
+      limit.emplace(kSecondsToAbort, "", exit_code);
     } catch (const std::system_error&) {  // no thread could be started: go on without the time limit
     }
     MPI_Abort(MPI_COMM_WORLD, exit_code);
@@ -193,47 +155,57 @@ void Environment::abort(int exit_code) {
   std::_Exit(exit_code);
 }
 
+Communicator::Communicator() = default;
+Communicator::Communicator(std::unique_ptr<ProgressThread> thread) : thread_(std::move(thread)) {}
+Communicator::~Communicator() = default;
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+
+Communicator Communicator::split(int color, int key) const {
+  if (!thread_) return {};
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split(thread_->collectives(), color, key, &part), "MPI_Comm_split");
+  Communicator communicator(thread_for(part));
+  check(MPI_Comm_free(&part), "MPI_Comm_free");
+  communicator.set_stall_timeout(thread_->stall_timeout());
+  return communicator;
+}
+
 int Communicator::rank() const {
-  if (!with_mpi()) return 0;
-  int rank = 0;
-  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  return rank;
+  return thread_ ? thread_->rank() : 0;
 }
 
 int Communicator::size() const {
-  if (!with_mpi()) return 1;
-  int size = 0;
-  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-  return size;
+  return thread_ ? thread_->size() : 1;
 }
 
 Communicator::Ticket Communicator::begin_all_reduce(std::span<float> values) const {
-  return progress_thread() ? progress_thread()->begin(values) : 0;
+  return thread_ ? thread_->begin(0, std::array{values}) : 0;
 }
 
 Communicator::Ticket Communicator::begin_tree_reduce(std::uint64_t shards,
                                                      std::span<const std::span<float>> nodes) const {
-  return progress_thread() ? progress_thread()->begin(shards, nodes) : 0;
+  return thread_ ? thread_->begin(shards, nodes) : 0;
 }
 
 Communicator::Ticket Communicator::begin_or_reduce(std::span<std::uint64_t> bits) const {
-  return progress_thread() ? progress_thread()->begin(bits) : 0;
+  return thread_ ? thread_->begin(bits) : 0;
 }
 
 void Communicator::wait(Ticket ticket) const {
-  if (progress_thread()) progress_thread()->wait(ticket);
+  if (thread_) thread_->wait(ticket);
 }
 
 void Communicator::wait_for_all() const {
-  if (progress_thread()) progress_thread()->wait(progress_thread()->begun());
+  if (thread_) thread_->wait(thread_->begun());
 }
 
 void Communicator::abandon() const {
-  if (progress_thread()) progress_thread()->abandon();
+  if (thread_) thread_->abandon();
 }
 
 Traffic Communicator::traffic() const {
-  return progress_thread() ? progress_thread()->traffic() : Traffic{};
+  return thread_ ? thread_->traffic() : Traffic{};
 }
 
 void Communicator::all_reduce(std::span<float> values) const {
@@ -241,86 +213,69 @@ void Communicator::all_reduce(std::span<float> values) const {
 }
 
 void Communicator::all_reduce(std::span<double> values) const {
-  reduce(values, [](double sum, double value) { return sum + value; });
+  reduce(*this, values, [](double sum, double value) { return sum + value; });
 }
 
 void Communicator::max(std::span<double> values) const {
-  reduce(values, [](double most, double value) { return std::max(most, value); });
+  reduce(*this, values, [](double most, double value) { return std::max(most, value); });
 }
 
 std::vector<double> Communicator::all_gather(std::span<const double> values) const {
-  if (!with_mpi() || values.empty()) return {values.begin(), values.end()};
-  const ProgressThread::Watched watched(progress_thread(), "in a sum of a few numbers");
+  if (!thread_ || values.empty()) return {values.begin(), values.end()};
+  const ProgressThread::Watched watched(*thread_, "in a sum of a few numbers");
   const auto count = static_cast<int>(values.size());
   std::vector<double> all(values.size() * static_cast<std::size_t>(size()));
-  check(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD),
+  check(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, thread_->collectives()),
         "MPI_Allgather");
   return all;
 }
 
 void Communicator::barrier() const {
-  if (!with_mpi()) return;
-  const ProgressThread::Watched watched(progress_thread(), "in a barrier");
-  check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+  if (!thread_) return;
+  const ProgressThread::Watched watched(*thread_, "in a barrier");
+  check(MPI_Barrier(thread_->collectives()), "MPI_Barrier");
 }
 
 void Communicator::broadcast(std::string& text, int from) const {
   std::uint64_t bytes = text.size();
   broadcast(std::span(&bytes, 1), from);
   text.resize(bytes);
-  broadcast_in_chunks(std::as_writable_bytes(std::span(text)), from, kChunk);
+  broadcast(std::as_writable_bytes(std::span(text)), from);
 }
 
 void Communicator::broadcast(std::span<float> values, int from) const {
-  broadcast_in_chunks(std::as_writable_bytes(values), from, kChunk);
+  broadcast(std::as_writable_bytes(values), from);
 }
 
 void Communicator::broadcast(std::span<std::uint64_t> values, int from) const {
-  broadcast_in_chunks(std::as_writable_bytes(values), from, kChunk);
+  broadcast(std::as_writable_bytes(values), from);
 }
 
-std::vector<std::string> Communicator::gather(const std::string& text) const {
-  return gather_in_chunks(text, kChunk);
-}
-
-std::vector<std::string> Communicator::hosts() const {
-  Packer packer;
-  const std::vector<std::string> names = gather(host_name()), boots = gather(boot_id());
-  for (const std::string& host : distinct_hosts(names, boots)) packer.add_text(host);
-  std::string bytes = packer.take();
-  broadcast(bytes);
-  std::vector<std::string> hosts;
-  for (Unpacker unpacker(bytes); !unpacker.empty();) hosts.emplace_back(unpacker.next_text());
-  return hosts;
-}
-
-void broadcast_in_chunks(std::span<std::byte> bytes, int from, std::size_t chunk) {
-  if (!with_mpi()) {
-    assert(from == 0);
-    return;
-  }
-  ProgressThread::Watched watched(progress_thread(), "in a broadcast");
-  for (std::size_t first = 0; first < bytes.size(); first += chunk) {
-    const auto part = bytes.subspan(first, std::min(chunk, bytes.size() - first));
-    check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, MPI_COMM_WORLD), "MPI_Bcast");
+void Communicator::broadcast(std::span<std::byte> bytes, int from, std::size_t chunk_bytes) const {
+  assert(thread_ || from == 0);
+  if (!thread_) return;
+  ProgressThread::Watched watched(*thread_, "in a broadcast");
+  for (std::size_t first = 0; first < bytes.size(); first += chunk_bytes) {
+    const auto part = bytes.subspan(first, std::min(chunk_bytes, bytes.size() - first));
+    check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, thread_->collectives()), "MPI_Bcast");
     watched.moved();
   }
 }
 
-std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t chunk) {
-  if (!with_mpi()) return {text};
-  const Communicator world;
-  ProgressThread::Watched watched(progress_thread(), "while it gathers text");
+std::vector<std::string> Communicator::gather(const std::string& text, std::size_t chunk_bytes) const {
+  if (!thread_) return {text};
+  const MPI_Comm comm = thread_->collectives();
+  ProgressThread::Watched watched(*thread_, "while it gathers text");
   constexpr int kTag = 1;
-  const auto count_of = [chunk](std::size_t first, std::size_t size) {
-    return static_cast<int>(std::min(chunk, size - first));
+  const auto count_of = [chunk_bytes](std::size_t first, std::size_t size) {
+    return static_cast<int>(std::min(chunk_bytes, size - first));
   };
-  std::vector<std::uint64_t> sizes(world.is_root() ? static_cast<std::size_t>(world.size()) : 0);
-  const std::uint64_t size = text.size();
-  check(MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Gather");
-  if (!world.is_root()) {
-    for (std::size_t first = 0; first < text.size(); first += chunk) {
-      check(MPI_Send(text.data() + first, count_of(first, text.size()), MPI_BYTE, 0, kTag, MPI_COMM_WORLD), "MPI_Send");
+  std::vector<std::uint64_t> sizes(is_root() ? static_cast<std::size_t>(size()) : 0);
+  const std::uint64_t own_size = text.size();
+  check(MPI_Gather(&own_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, comm), "MPI_Gather");
+  if (!is_root()) {
+    for (std::size_t first = 0; first < text.size(); first += chunk_bytes) {
+      check(MPI_Send(text.data() + first, count_of(first, text.size()), MPI_BYTE, 0, kTag, comm), "MPI_Send");
       watched.moved();
     }
     return {};
@@ -329,9 +284,9 @@ std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t c
   texts[0] = text;
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     texts[rank].resize(sizes[rank]);
-    for (std::size_t first = 0; first < texts[rank].size(); first += chunk) {
+    for (std::size_t first = 0; first < texts[rank].size(); first += chunk_bytes) {
       check(MPI_Recv(texts[rank].data() + first, count_of(first, texts[rank].size()), MPI_BYTE, static_cast<int>(rank),
-                     kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+                     kTag, comm, MPI_STATUS_IGNORE),
             "MPI_Recv");
       watched.moved();
     }
@@ -339,8 +294,22 @@ std::vector<std::string> gather_in_chunks(const std::string& text, std::size_t c
   return texts;
 }
 
+std::vector<std::string> Communicator::hosts() const {
+  return thread_ ? thread_->hosts() : std::vector{host_name()};
+}
+
+void Communicator::set_stall_timeout(double seconds) const {
+  if (thread_) thread_->set_stall_timeout(seconds);
+}
+
+void Communicator::end_all_ranks(int exit_code, const std::string& line) const {
+  if (thread_) thread_->roll_call().end_all_ranks(exit_code, line);
+  log_line(line);
+  Environment::abort(exit_code);
+}
+
 std::string library() {
-  // This call is allowed before MPI_Init, and thus in a world of one (MPI 3.1, section 8.1.1).
+  // This call is allowed before MPI_Init, and thus in a process that is alone (MPI 3.1, section 8.1.1).
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
   int length = 0;
   check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm/check.h"
+#include "rnnsearch/base/ceil_div.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -62,7 +63,7 @@ int Grid::neighbour(int dimension, int coordinate) const {
 Exchange::Range Exchange::part(int dimension, int coordinate) const {
   const Range& whole = ranges_[dimension];
   const auto width = static_cast<std::size_t>(grid_->width(dimension));
-  const std::size_t lines = (whole.size + kLine - 1) / kLine;
+  const std::size_t lines = ceil_div(whole.size, kLine);
   const auto begin = [&](std::size_t at) { return std::min(whole.size, lines * at / width * kLine); };
   const std::size_t first = begin(static_cast<std::size_t>(coordinate));
   return {whole.first + first, begin(static_cast<std::size_t>(coordinate) + 1) - first};

@@ -92,7 +92,7 @@ Launch launch_of(const Lookup& environment) {
 }
 
 Launch this_launch() {
-  return launch_of([](const char* name) -> const char* { return std::getenv(name); });
+  return launch_of(::getenv);
 }
 
 double start_timeout(const Lookup& environment) {
@@ -107,14 +107,12 @@ double start_timeout(const Lookup& environment) {
 }
 
 std::string place(const Lookup& environment) {
-  for (const Manager& manager : kManagers) {
-    if (const char* rank = set_to(environment, manager.rank)) return text_of("rank ", rank, " on ", host_name());
-  }
-  return text_of("a rank on ", host_name());
+  const Launch launch = launch_of(environment);
+  return text_of(launch.by_launcher ? text_of("rank ", launch.rank) : "a rank", " on ", host_name());
 }
 
-void check_launch(const Lookup& environment, int world_size, const std::string& mpi) {
-  if (world_size > 1) return;
+void check_launch(const Lookup& environment, int ranks, const std::string& mpi) {
+  if (ranks > 1) return;
   for (const Manager& manager : kManagers) {
     const auto processes = number_in(environment, manager.size);
     if (!processes) continue;

@@ -75,21 +75,21 @@ void Outcome::fail(const std::string& words) const {
   throw Error(words);
 }
 
-std::string meet(const Communicator& world, const std::function<std::string()>& act,
+std::string meet(const Communicator& communicator, const std::function<std::string()>& act,
                  const std::function<std::string(std::span<const Outcome>)>& conclude) {
   Outcome own = outcome_of(act), conclusion;
-  if (world.size() == 1) {
+  if (communicator.size() == 1) {
     conclusion = outcome_of([&] { return conclude(std::span(&own, 1)); });
   } else {
-    const std::vector<std::string> messages = world.gather(packed(own));
+    const std::vector<std::string> messages = communicator.gather(packed(own));
     std::string bytes;
-    if (world.is_root()) {
+    if (communicator.is_root()) {
       std::vector<Outcome> outcomes;
       outcomes.reserve(messages.size());
       for (const std::string& message : messages) outcomes.push_back(unpacked(message));
       bytes = packed(outcome_of([&] { return conclude(outcomes); }));
     }
-    world.broadcast(bytes);
+    communicator.broadcast(bytes);
     conclusion = unpacked(bytes);
   }
   if (conclusion.failed()) throw AgreedError(conclusion.text, conclusion.kind == Outcome::Kind::kMisused);
@@ -97,10 +97,10 @@ std::string meet(const Communicator& world, const std::function<std::string()>& 
   return std::move(conclusion.text);
 }
 
-void agree(const Communicator& world, const Step& step) {
-  const Activity activity("opens its files");
+void agree(const Communicator& communicator, const Step& step) {
+  const Activity activity(communicator, "opens its files");
   meet(
-      world,
+      communicator,
       [&] {
         std::string found = step.run();
         stop_if_signal_came();
@@ -113,12 +113,12 @@ void agree(const Communicator& world, const Step& step) {
       });
 }
 
-std::string at_root(const Communicator& world, const std::function<std::string()>& act) {
-  const Activity activity("opens its files");
+std::string at_root(const Communicator& communicator, const std::function<std::string()>& act) {
+  const Activity activity(communicator, "opens its files");
   return meet(
-      world,
+      communicator,
       [&] {
-        std::string text = world.is_root() ? act() : "";
+        std::string text = communicator.is_root() ? act() : "";
         stop_if_signal_came();
         return text;
       },
@@ -129,17 +129,17 @@ std::string at_root(const Communicator& world, const std::function<std::string()
       });
 }
 
-void root_does(const Communicator& world, const std::function<void()>& act) {
-  at_root(world, [&] {
+void root_does(const Communicator& communicator, const std::function<void()>& act) {
+  at_root(communicator, [&] {
     act();
     return std::string();
   });
 }
 
-void agree_on_lines(const Communicator& world, const std::string& thing, const std::string& advice,
+void agree_on_lines(const Communicator& communicator, const std::string& thing, const std::string& advice,
                     const std::function<std::vector<std::string>()>& lines) {
   meet(
-      world,
+      communicator,
       [&] {
         Packer packer;
         for (const std::string& line : lines()) packer.add_text(line);
@@ -173,9 +173,9 @@ void agree_on_lines(const Communicator& world, const std::string& thing, const s
       });
 }
 
-bool stop_signal_came_anywhere(const Communicator& world) {
+bool stop_signal_came_anywhere(const Communicator& communicator) {
   double came = stop_signal_came() ? 1 : 0;
-  if (world.size() > 1) world.max(std::span(&came, 1));
+  if (communicator.size() > 1) communicator.max(std::span(&came, 1));
   return came > 0;
 }
 

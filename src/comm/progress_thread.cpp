@@ -7,8 +7,9 @@
 
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/log.h"
-#include "rnnsearch/comm/placement.h"
+#include "rnnsearch/comm/hosts.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -19,22 +20,47 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 // threads. The naps grow as long as nothing arrives. In 200 us, 25 kB arrive at 1 Gb/s and 2.5 MB at 100 Gb/s.
 constexpr microseconds kShortestNap(20), kLongestNap(200), kSpin(100);
 
-MPI_Comm duplicate() {
-  MPI_Comm comm = MPI_COMM_NULL;
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
-  check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return comm;
+MPI_Comm duplicate(MPI_Comm comm) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  check(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");  // with the error handler
+  return copy;
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+std::vector<std::string> hosts_of(MPI_Comm comm) {
+  struct Machine {
+    char name[256] = "", boot[64] = "";
+  };
+  Machine own;
+  std::snprintf(own.name, sizeof own.name, "%s", host_name().c_str());
+  std::snprintf(own.boot, sizeof own.boot, "%s", boot_id().c_str());
+  int size = 0;
+  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  std::vector<Machine> all(static_cast<std::size_t>(size));
+  check(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm), "MPI_Allgather");
+  std::vector<std::string> names, boots;
+  for (const Machine& machine : all) {
+    names.emplace_back(machine.name);
+    boots.emplace_back(machine.boot);
+  }
+  return distinct_hosts(std::move(names), boots);
 }
 
 }  // namespace
 
-ProgressThread::ProgressThread() : ProgressThread(Communicator().hosts()) {}
-
-ProgressThread::ProgressThread(const std::vector<std::string>& hosts)
-    : sums_(duplicate()),
-      rolls_(duplicate()),
-      grid_(Communicator().rank(), Communicator().size(), ranks_of_each_host(hosts)),
-      roll_call_(rolls_, hosts),
+ProgressThread::ProgressThread(MPI_Comm comm)
+    : collectives_(duplicate(comm)),
+      sums_(duplicate(comm)),
+      rolls_(duplicate(comm)),
+      rank_(rank_in(comm)),
+      hosts_(hosts_of(collectives_)),
+      grid_(rank_, size(), ranks_of_each_host(hosts_)),
+      roll_call_(rolls_, hosts_),
       last_tick_(Clock::now()),
       thread_([this] { run(); }) {}
 
@@ -45,6 +71,7 @@ ProgressThread::~ProgressThread() {
   }
   work_.notify_one();
   if (thread_.joinable()) thread_.join();
+  for (MPI_Comm* comm : {&collectives_, &sums_, &rolls_}) MPI_Comm_free(comm);
 }
 
 void ProgressThread::abandon() {
@@ -54,10 +81,6 @@ void ProgressThread::abandon() {
   }
   work_.notify_one();
   if (thread_.joinable()) thread_.join();
-}
-
-std::uint64_t ProgressThread::begin(std::span<float> values) {
-  return begin(0, std::array{values});
 }
 
 std::uint64_t ProgressThread::begin(std::uint64_t shards, std::span<const std::span<float>> nodes) {
@@ -102,18 +125,17 @@ Traffic ProgressThread::traffic() const {
   return traffic_;
 }
 
-ProgressThread::Watched::Watched(ProgressThread* thread, const char* what) : thread_(thread) {
-  if (!thread_) return;
-  ++thread_->entered_;
-  thread_->waits_in_ = what;
+ProgressThread::Watched::Watched(ProgressThread& thread, const char* what) : thread_(thread) {
+  ++thread_.entered_;
+  thread_.waits_in_ = what;
 }
 
 ProgressThread::Watched::~Watched() {
-  if (thread_) thread_->waits_in_ = nullptr;
+  thread_.waits_in_ = nullptr;
 }
 
 void ProgressThread::Watched::moved() {
-  if (thread_) ++thread_->main_moves_;
+  ++thread_.main_moves_;
 }
 
 void ProgressThread::run() {

@@ -31,26 +31,33 @@ inline constexpr std::size_t kUnderWay = 8;
 
 class ProgressThread {
  public:
-  /// COLLECTIVE. REQUIRES: more than one rank.
-  ProgressThread();
+  /// COLLECTIVE. Duplicates `comm`, of which it keeps nothing. REQUIRES: more than one rank.
+  explicit ProgressThread(MPI_Comm comm);
+  /// COLLECTIVE.
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
-  // For the main thread.
-  std::uint64_t begin(std::span<float> values);
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(hosts_.size()); }
+  /// Of each rank, as distinct_hosts gives them.
+  const std::vector<std::string>& hosts() const { return hosts_; }
+  /// For the blocking collectives of the main thread.
+  MPI_Comm collectives() const { return collectives_; }
+
+  // For the main thread. shards: 0 if each rank is one.
   std::uint64_t begin(std::uint64_t shards, std::span<const std::span<float>> nodes);
   std::uint64_t begin(std::span<std::uint64_t> bits);
   void wait(std::uint64_t ticket);
   std::uint64_t begun() const { return begun_; }  // needs no lock: only the main thread changes it
   void abandon();
   Traffic traffic() const;
-  const RollCall& roll_call() const { return roll_call_; }
+  RollCall& roll_call() { return roll_call_; }
 
   /// Registers a blocking MPI collective of the main thread with the stall check while the object lives.
   class Watched {
    public:
-    explicit Watched(ProgressThread* thread, const char* what);
+    Watched(ProgressThread& thread, const char* what);
     ~Watched();
     /// Reports progress: a part of the collective is complete.
     void moved();
@@ -58,7 +65,7 @@ class ProgressThread {
     Watched& operator=(const Watched&) = delete;
 
    private:
-    ProgressThread* thread_;
+    ProgressThread& thread_;
   };
 
   void set_stall_timeout(double seconds) { stall_timeout_ = seconds; }
@@ -67,9 +74,6 @@ class ProgressThread {
   const char* set_activity(const char* activity) { return activity_.exchange(activity); }
 
  private:
-  /// hosts: of each rank.
-  explicit ProgressThread(const std::vector<std::string>& hosts);
-
   using Clock = std::chrono::steady_clock;
   struct Job {
     std::uint64_t ticket = 0;
@@ -91,8 +95,10 @@ class ProgressThread {
   void call_the_roll();
   void rest(bool moved, bool idle);
 
-  MPI_Comm sums_ = MPI_COMM_NULL, rolls_ = MPI_COMM_NULL;
-  Grid grid_;
+  MPI_Comm collectives_, sums_, rolls_;
+  const int rank_;
+  const std::vector<std::string> hosts_;
+  const Grid grid_;
   RollCall roll_call_;
 
   mutable std::mutex mutex_;
@@ -119,8 +125,5 @@ class ProgressThread {
   std::chrono::microseconds nap_{0};
   std::thread thread_;  // declared last, because it uses the members above
 };
-
-/// The progress thread of this process, which lives as long as Environment; nullptr in a world of one rank.
-ProgressThread* progress_thread();
 
 }  // namespace rnnsearch::comm

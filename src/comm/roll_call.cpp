@@ -1,5 +1,7 @@
 #include "comm/roll_call.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <thread>
@@ -7,6 +9,7 @@
 
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/communicator.h"
 
@@ -19,14 +22,15 @@ constexpr double kPatience = 10;  // stall timeouts after which a late rank that
 
 }  // namespace
 
-RollCall::RollCall(MPI_Comm comm, std::vector<std::string> hosts) : comm_(comm), hosts_(std::move(hosts)) {
+RollCall::RollCall(MPI_Comm comm, std::vector<std::string> hosts)
+    : comm_(comm),
+      ranks_(static_cast<int>(hosts.size())),
+      hosts_(std::move(hosts)),
+      answers_(hosts_.size()),
+      asking_(hosts_.size(), MPI_REQUEST_NULL),
+      answering_(hosts_.size(), MPI_REQUEST_NULL),
+      answered_with_(hosts_.size()) {
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
-  const auto ranks = static_cast<std::size_t>(ranks_);
-  answers_.resize(ranks);
-  asking_.assign(ranks, MPI_REQUEST_NULL);
-  answering_.assign(ranks, MPI_REQUEST_NULL);
-  answered_with_.resize(ranks);
 }
 
 std::optional<RollCall::Finding> RollCall::tick(const RankStatus& own, double stall_timeout) {
@@ -88,6 +92,17 @@ void RollCall::answer(const RankStatus& own) {
   }
 }
 
+void RollCall::end_all_ranks(int exit_code, const std::string& line) {
+  try {
+    if (rank_ != 0) tell_the_root(exit_code, line);
+  } catch (const Error&) {  // it cannot be told
+  }
+  while (rank_ == 0 && has_spoken_.test_and_set()) ::pause();  // another thread ends this process
+  log_line(line);
+  Environment::abort(exit_code);
+}
+
+// The root ends all ranks, and so this one, when it has printed the line. Returns only if it does not respond.
 void RollCall::tell_the_root(int exit_code, const std::string& line) const {
   Packer packer;
   packer.add(exit_code);
@@ -113,16 +128,13 @@ void RollCall::ask() {
   }
 }
 
-const RankStatus& RollCall::of(int rank, const RankStatus& own) const {
-  return rank == rank_ ? own : *answers_[static_cast<std::size_t>(rank)];
-}
-
 std::optional<RollCall::Finding> RollCall::evaluate(const RankStatus& own, double stall_timeout) {
+  answers_[static_cast<std::size_t>(rank_)] = own;
   const std::string waits = text_of("rank ", rank_, " on ", hosts_[static_cast<std::size_t>(rank_)], " waits for ",
                                     std::lround(own.seconds), " s (", own.doing, "): ");
   std::vector<int> silent;
   for (int rank = 0; rank < ranks_; ++rank) {
-    if (rank != rank_ && !answers_[static_cast<std::size_t>(rank)]) silent.push_back(rank);
+    if (!answers_[static_cast<std::size_t>(rank)]) silent.push_back(rank);
   }
   if (!silent.empty()) {
     return Finding{text_of(waits, list(silent, false), silent.size() == 1 ? " gives" : " give",
@@ -131,11 +143,11 @@ std::optional<RollCall::Finding> RollCall::evaluate(const RankStatus& own, doubl
   }
   // A rank that is ahead of the slowest ones only waits for them.
   std::uint64_t least = own.entered;
-  for (int rank = 0; rank < ranks_; ++rank) least = std::min(least, of(rank, own).entered);
+  for (const auto& answer : answers_) least = std::min(least, answer->entered);
   std::vector<int> late;
   bool moves = false;
   for (int rank = 0; rank < ranks_; ++rank) {
-    const RankStatus& where = of(rank, own);
+    const RankStatus& where = *answers_[static_cast<std::size_t>(rank)];
     if (where.entered != least) continue;
     if (!where.waits) late.push_back(rank);
     moves |= where.waits && where.seconds < stall_timeout / 4;

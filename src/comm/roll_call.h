@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -24,7 +25,7 @@ struct RankStatus {
   char doing[48] = "";        // what it does, for the log line
 };
 
-/// Not thread-safe but for tell_the_root; the progress thread owns it.
+/// Not thread-safe but for end_all_ranks; the progress thread owns it.
 class RollCall {
  public:
   using Clock = std::chrono::steady_clock;
@@ -46,27 +47,27 @@ class RollCall {
   /// Throws Error.
   std::optional<Finding> tick(const RankStatus& own, double stall_timeout);
 
-  /// For any thread of a rank other than the root. Sends the arguments of end_all_ranks to the root, which calls it
-  /// in its next tick and so ends this process. Returns only if the root does not do so within half a minute.
-  void tell_the_root(int exit_code, const std::string& line) const;
+  /// See Communicator::end_all_ranks.
+  [[noreturn]] void end_all_ranks(int exit_code, const std::string& line);
 
  private:
   void answer(const RankStatus& own);
   void ask();
   std::optional<Finding> evaluate(const RankStatus& own, double stall_timeout);
-  const RankStatus& of(int rank, const RankStatus& own) const;
   std::string list(const std::vector<int>& ranks, bool with_doing) const;
+  void tell_the_root(int exit_code, const std::string& line) const;
 
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 1;
   std::vector<std::string> hosts_;
-  std::vector<std::optional<RankStatus>> answers_;  // by rank: the answers to the roll call in progress
+  std::vector<std::optional<RankStatus>> answers_;  // by rank: the answers to the roll call in progress, also its own
   std::vector<MPI_Request> asking_;                 // by rank: the question sent to it
   std::vector<MPI_Request> answering_;              // by rank: the answer sent to it
   std::vector<RankStatus> answered_with_;           // send buffers of answering_
   bool asked_ = false;
-  double evaluate_at_ = 0;            // the value of own.seconds at which the answers are evaluated
-  Clock::time_point others_asked_{};  // when another rank last asked
+  double evaluate_at_ = 0;                          // the value of own.seconds at which the answers are evaluated
+  Clock::time_point others_asked_{};                // when another rank last asked
+  std::atomic_flag has_spoken_ = ATOMIC_FLAG_INIT;  // the root, which ends all ranks
 };
 
 }  // namespace rnnsearch::comm

@@ -33,7 +33,7 @@ void TimeLimit::run(double seconds) {
     if (changed_.wait_for(lock, Seconds(std::min(kTick, seconds)), [this] { return met_; })) return;
     seconds -= std::min(kTick, Seconds(Clock::now() - from).count());
   }
-  log_line(sentence_);
+  if (!sentence_.empty()) log_line(sentence_);
   std::_Exit(exit_code_);  // an MPI call, such as MPI_Abort, could wait here as well
 }
 

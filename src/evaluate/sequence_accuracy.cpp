@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "evaluate/every_sentence.h"
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
@@ -42,7 +43,7 @@ std::string legend_of(SequenceAccuracyMode mode) {
 
 std::size_t longest_common_subsequence(Words a, Words b) {
   if (a.empty() || b.empty()) return 0;
-  const std::size_t blocks = (a.size() + kBits - 1) / kBits;
+  const std::size_t blocks = ceil_div(a.size(), kBits);
   // For each word of a, a bit set of its positions.
   std::unordered_map<std::string_view, std::size_t> number;
   std::vector<std::uint64_t> positions;

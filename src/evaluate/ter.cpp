@@ -10,6 +10,7 @@
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/replace.h"
+#include "rnnsearch/base/utf8.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 
@@ -72,16 +73,15 @@ void rewrite_pairs(std::string& text, const Pair& pair, const Write& write) {
 /// ones, and copies the others.
 template <class Write>
 void rewrite_asian(std::string& text, const Write& write) {
-  const auto trail = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80; };
-  const auto bits = [&](std::size_t i, unsigned mask) { return static_cast<unsigned char>(text[i]) & mask; };
   std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (bits(i, 0xF0) == 0xE0 && i + 2 < text.size() && trail(i + 1) && trail(i + 2)) {
-      write(result, std::string_view(text).substr(i, 3),
-            static_cast<char32_t>(bits(i, 0x0F) << 12U | bits(i + 1, 0x3F) << 6U | bits(i + 2, 0x3F)));
-      i += 2;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    const char32_t c = next_character(text, at);
+    const std::string_view character = std::string_view(text).substr(begin, at - begin);
+    if (character.size() == 3) {
+      write(result, character, c);
     } else {
-      result += text[i];
+      result += character;
     }
   }
   text = std::move(result);

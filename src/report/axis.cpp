@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "report/numbers.h"
+#include "rnnsearch/base/ceil_div.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -86,7 +87,7 @@ std::vector<double> log_ticks(double low, double high, std::size_t at_most) {
     if (ticks.size() <= at_most) return ticks;
     ticks.clear();
   }
-  const int powers = last - first + 1, most = static_cast<int>(at_most), every = (powers + most - 1) / most;
+  const int every = static_cast<int>(ceil_div(static_cast<std::size_t>(last - first + 1), at_most));
   for (int exponent = first; exponent <= last; exponent += every) ticks.push_back(power(exponent));
   return ticks;
 }

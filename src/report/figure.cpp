@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/printable.h"
+#include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch::report {
 namespace {

@@ -10,6 +10,7 @@
 #include "report/numbers.h"
 #include "report/scores_part.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/utf8.h"
 #include "rnnsearch/evaluate/bleu.h"
 
 namespace rnnsearch::report {
@@ -23,7 +24,7 @@ constexpr std::size_t kHeatMaps = 8, kShortest = 5, kLongest = 40;  // per file;
 std::size_t words_of(const std::string& text, const std::string& signature) {
   if (signature.find("tok:zh") != std::string::npos || signature.find("tok:char") != std::string::npos) {
     return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80 && c != ' '; }));
+        std::count_if(text.begin(), text.end(), [](char c) { return !is_trail_byte(c) && c != ' '; }));
   }
   return evaluate::word_count(text, {});
 }

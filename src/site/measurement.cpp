@@ -27,26 +27,26 @@ double peak_memory_bytes() {
 }
 
 // Rates of all ranks together.
-void add_up(const comm::Communicator& world, kernels::ProductRates& rates) {
+void add_up(const comm::Communicator& communicator, kernels::ProductRates& rates) {
   double sums[] = {rates.registers, rates.level1, rates.level2, rates.level3};
-  world.all_reduce(std::span<double>(sums));
+  communicator.all_reduce(std::span<double>(sums));
   rates = {sums[0], sums[1], sums[2], sums[3]};
 }
 
 // Bytes a second.
-double measure_sum(const comm::Communicator& world) {
+double measure_sum(const comm::Communicator& communicator) {
   constexpr std::size_t kCount = 4 << 20;  // 16 MiB, as much as a large part of a gradient
   std::vector<float> values(kCount, 1.0F);
   double least = 0;
   for (int i = 0; i < 5; ++i) {
-    world.barrier();
-    const comm::Traffic before = world.traffic();
-    world.all_reduce(std::span<float>(values));
-    const comm::Traffic after = world.traffic();
+    communicator.barrier();
+    const comm::Traffic before = communicator.traffic();
+    communicator.all_reduce(std::span<float>(values));
+    const comm::Traffic after = communicator.traffic();
     std::fill(values.begin(), values.end(), 1.0F);
     double seconds_a_byte = (after.busy_seconds - before.busy_seconds) /
                             static_cast<double>(std::max<std::uint64_t>(1, after.bytes_sent - before.bytes_sent));
-    world.max(std::span(&seconds_a_byte, 1));
+    communicator.max(std::span(&seconds_a_byte, 1));
     if (i == 0 || seconds_a_byte < least) least = seconds_a_byte;
   }
   return least > 0 ? 1 / least : 0;
@@ -68,19 +68,19 @@ std::string text_of_rates(const kernels::ProductRates& rates) {
 
 }  // namespace
 
-Machine measure_machine(const comm::Communicator& world) {
+Machine measure_machine(const comm::Communicator& communicator) {
   Machine machine;
-  world.barrier();
+  communicator.barrier();
   machine.thread = kernels::measure_products(1);
-  if (!world.is_root()) machine.thread = {};
-  add_up(world, machine.thread);  // gives the root's to all
-  world.barrier();
+  if (!communicator.is_root()) machine.thread = {};
+  add_up(communicator, machine.thread);  // gives the root's to all
+  communicator.barrier();
   machine.all = kernels::measure_products(thread_count());
-  add_up(world, machine.all);
-  world.barrier();
+  add_up(communicator, machine.all);
+  communicator.barrier();
   machine.memory = kernels::measure_memory(thread_count());
-  world.all_reduce(std::span<double>(&machine.memory, 1));
-  if (world.size() > 1) machine.sum = measure_sum(world);
+  communicator.all_reduce(std::span<double>(&machine.memory, 1));
+  if (communicator.size() > 1) machine.sum = measure_sum(communicator);
   return machine;
 }
 
@@ -142,7 +142,7 @@ double source_lengths(const model::ModelOptions& options, const corpus::BatchSli
   return static_cast<double>(batch.batch_source_words + (options.source_end ? batch.batch_pairs : 0));
 }
 
-Measurement measure(const comm::Communicator& world, const Measured& measured, const Work& work) {
+Measurement measure(const comm::Communicator& communicator, const Measured& measured, const Work& work) {
   Measurement m;
   if (work.waits) m.waiting = 0;
   for (std::size_t i = 0; i < measured.untimed + measured.timed; ++i) {
@@ -152,7 +152,7 @@ Measurement measure(const comm::Communicator& world, const Measured& measured, c
     const Timed timed = work.run(batch);
     if (work.done) work.done(i + 1, timed.seconds);
     double least_visible = -timed.phases.seconds(Phase::kCommunication);
-    world.max(std::span(&least_visible, 1));
+    communicator.max(std::span(&least_visible, 1));
     if (i < measured.untimed) continue;
     m.visible_seconds -= least_visible;
     if (m.waiting) *m.waiting += waited;
@@ -171,12 +171,12 @@ Measurement measure(const comm::Communicator& world, const Measured& measured, c
     for (std::size_t part = 0; part < m.part_seconds.size(); ++part) m.part_seconds[part] += timed.part_seconds[part];
   }
   m.peak_bytes = peak_memory_bytes();
-  world.max(std::span(&m.peak_bytes, 1));
+  communicator.max(std::span(&m.peak_bytes, 1));
   return m;
 }
 
 Json json_of(const Measured& of, const Measurement& m) {
-  const std::size_t hosts = comm::cpus_by_host(of.places).size();
+  const std::size_t hosts = cpus_by_host(of.places).size();
   Json configuration = Json::object();
   for (const auto& [name, text] : of.configuration) configuration[name] = text;
   Json ranks = Json::array();
@@ -264,7 +264,7 @@ Json json_of(const Measured& of, const Measurement& m) {
 }
 
 std::string heading_of(const Measured& of, const Measurement& m, const std::string& threads) {
-  const std::size_t hosts = comm::cpus_by_host(of.places).size(), ranks = of.places.size();
+  const std::size_t hosts = cpus_by_host(of.places).size(), ranks = of.places.size();
   const model::ModelOptions& o = of.model;
   const auto parameters = static_cast<double>(of.parameters);
   std::string text = text_of(model::system_of(o), ", ",

@@ -65,7 +65,8 @@ double unix_seconds() {
 
 /// COLLECTIVE. Runs `act` on the ranks that `takes_part` names; at the root why it failed, one text a rank, empty where
 /// it did not.
-std::vector<std::string> failures(const comm::Communicator& world, bool takes_part, const std::function<void()>& act) {
+std::vector<std::string> failures(const comm::Communicator& communicator, bool takes_part,
+                                  const std::function<void()>& act) {
   std::string failure;
   if (takes_part) {
     try {
@@ -74,7 +75,7 @@ std::vector<std::string> failures(const comm::Communicator& world, bool takes_pa
       failure = sentence_of(error);
     }
   }
-  return world.gather(failure);
+  return communicator.gather(failure);
 }
 
 /// The first failure with rank and host; empty when there is none.
@@ -88,25 +89,25 @@ std::string first_of(const std::vector<std::string>& failures, const std::vector
 /// Tries what a training does to files, in a folder of its own that is removed again.
 class FolderTrial {
  public:
-  FolderTrial(const comm::Communicator& world, const fs::path& folder)
-      : world_(world), hosts_(world.hosts()), folder_(folder) {
+  FolderTrial(const comm::Communicator& communicator, const fs::path& folder)
+      : communicator_(communicator), hosts_(communicator.hosts()), folder_(folder) {
     // One name for all ranks.
     std::string name = text_of(".node-check-", hosts_.front(), "-", ::getpid());
-    world.broadcast(name);
+    communicator.broadcast(name);
     trial_ = folder_ / name;
   }
 
   /// COLLECTIVE. At the root what was found; nothing elsewhere.
   std::vector<Finding> run() {
-    const std::string there = agreed(first_of(failures(world_, world_.is_root(), [&] { make_folder(); }), hosts_));
+    const std::string there = failure_at_root([&] { make_folder(); });
     if (!there.empty()) {
       add({Level::kFailed, "folder", there, "name a --folder that this user may write"});
       return std::move(findings_);
     }
     try_all();
     std::error_code ignored;
-    world_.barrier();
-    if (world_.is_root()) fs::remove_all(trial_, ignored);
+    communicator_.barrier();
+    if (communicator_.is_root()) fs::remove_all(trial_, ignored);
     return std::move(findings_);
   }
 
@@ -114,18 +115,16 @@ class FolderTrial {
   static constexpr std::size_t kFloats = 1 << 24;  // 64 MiB
 
   void try_all() {
-    if (world_.is_root()) add(space());
+    if (communicator_.is_root()) add(space());
 
     // As checkpoints are written by the root and read by others.
     double seconds = 0;
     const fs::path file = trial_ / "first.h5";
-    const auto write_failure = agreed(first_of(failures(world_, world_.is_root(),
-                                                        [&] {
-                                                          const Stopwatch watch;
-                                                          write(file, 1, kFloats);
-                                                          seconds = watch.seconds();
-                                                        }),
-                                               hosts_));
+    const auto write_failure = failure_at_root([&] {
+      const Stopwatch watch;
+      write(file, 1, kFloats);
+      seconds = watch.seconds();
+    });
     if (!write_failure.empty()) {
       add({Level::kFailed, "write", write_failure, "choose a --folder with room, on a file system that can fsync"});
       return;
@@ -138,14 +137,13 @@ class FolderTrial {
 
     constexpr const char* kShare = "give a --folder on a file system that all hosts share, mounted under one path";
     double waited = 0;
-    const auto read_failures = failures(world_, true, [&] { waited = read_at_last(file, 1); });
+    const auto read_failures = failures(communicator_, true, [&] { waited = read_at_last(file, 1); });
     if (!report("read", first_of(read_failures, hosts_), "every rank reads what rank 0 wrote", kShare)) return;
     say_of_delay("read", waited, "a file that rank 0 had written became visible to all ranks");
 
     // A second checkpoint under the same name: what `latest` and `best` do.
-    const auto replace_failure =
-        agreed(first_of(failures(world_, world_.is_root(), [&] { write(file, 2, 1); }), hosts_));
-    const auto replaced = failures(world_, replace_failure.empty(), [&] { waited = read_at_last(file, 2); });
+    const auto replace_failure = failure_at_root([&] { write(file, 2, 1); });
+    const auto replaced = failures(communicator_, replace_failure.empty(), [&] { waited = read_at_last(file, 2); });
     const auto second_failure = replace_failure.empty() ? first_of(replaced, hosts_) : replace_failure;
     if (report("rename", second_failure, "every rank sees the file that replaced another", kShare)) {
       say_of_delay("rename", waited, "a file that replaced another became visible to all ranks");
@@ -153,15 +151,11 @@ class FolderTrial {
 
     // The root of the next attempt may be on any host.
     const auto own = [&](std::size_t rank) { return trial_ / text_of("rank-", rank, ".h5"); };
-    const auto rank = static_cast<std::size_t>(world_.rank());
-    const bool first_of_host =
-        std::find(hosts_.begin(), hosts_.end(), hosts_[rank]) == hosts_.begin() + static_cast<std::ptrdiff_t>(rank);
-    auto from_all = failures(world_, first_of_host, [&] { write(own(rank), 3, 1); });
+    const auto rank = static_cast<std::size_t>(communicator_.rank());
+    const auto is_first_of_host = [&](std::size_t r) { return &*std::ranges::find(hosts_, hosts_[r]) == &hosts_[r]; };
+    auto from_all = failures(communicator_, is_first_of_host(rank), [&] { write(own(rank), 3, 1); });
     for (std::size_t r = 0; r < from_all.size(); ++r) {  // the root
-      if (!from_all[r].empty() ||
-          std::find(hosts_.begin(), hosts_.end(), hosts_[r]) - hosts_.begin() != static_cast<std::ptrdiff_t>(r)) {
-        continue;
-      }
+      if (!from_all[r].empty() || !is_first_of_host(r)) continue;
       try {
         read_at_last(own(r), 3);
       } catch (const std::exception& error) {
@@ -170,11 +164,9 @@ class FolderTrial {
     }
     report("write anywhere", first_of(from_all, hosts_), "one rank of every host writes, rank 0 reads", kShare);
 
-    const auto lock_failures = failures(world_, true, [&] { lock(trial_ / "lock"); });
+    const auto lock_failures = failures(communicator_, true, [&] { lock(trial_ / "lock"); });
     const char* const set = std::getenv("HDF5_USE_FILE_LOCKING");
-    if (world_.is_root()) {
-      add(lock_finding(first_of(lock_failures, hosts_), set ? set : ""));
-    }
+    add(lock_finding(first_of(lock_failures, hosts_), set ? set : ""));
   }
 
   void make_folder() const {
@@ -236,9 +228,14 @@ class FolderTrial {
     if (!locked) throw Error(std::strerror(reason));
   }
 
+  /// COLLECTIVE. Why `act` failed at the root, on all ranks; empty if it did not.
+  std::string failure_at_root(const std::function<void()>& act) const {
+    return agreed(first_of(failures(communicator_, communicator_.is_root(), act), hosts_));
+  }
+
   /// The root's text, on all ranks.
   std::string agreed(std::string text) const {
-    world_.broadcast(text);
+    communicator_.broadcast(text);
     return text;
   }
 
@@ -255,7 +252,7 @@ class FolderTrial {
 
   /// COLLECTIVE. Seconds beyond what the reading itself takes.
   void say_of_delay(const char* topic, double waited, const char* what) {
-    world_.max(std::span(&waited, 1));
+    communicator_.max(std::span(&waited, 1));
     constexpr double kNoticeable = 1;
     if (waited < kNoticeable) return;
     add({Level::kWarning, topic, text_of(what, " after ", fixed(waited, 1), " s"),
@@ -263,32 +260,32 @@ class FolderTrial {
   }
 
   void add(Finding finding) {
-    if (world_.is_root()) findings_.push_back(std::move(finding));
+    if (communicator_.is_root()) findings_.push_back(std::move(finding));
   }
 
-  const comm::Communicator& world_;
+  const comm::Communicator& communicator_;
   std::vector<std::string> hosts_;
   fs::path folder_, trial_;
   std::vector<Finding> findings_;
 };
 
 /// COLLECTIVE. One size; every rank returns the same.
-Sum time_sum(const comm::Communicator& world, std::size_t bytes, std::size_t repetitions) {
-  const auto ranks = static_cast<double>(world.size());
+Sum time_sum(const comm::Communicator& communicator, std::size_t bytes, std::size_t repetitions) {
+  const auto ranks = static_cast<double>(communicator.size());
   std::vector<float> values(bytes / sizeof(float));
   std::vector<double> seconds(repetitions);
   double wrong = 0;
   for (std::size_t i = 0; i <= repetitions; ++i) {  // the first is not timed
-    std::fill(values.begin(), values.end(), static_cast<float>(world.rank() + 1));
-    world.barrier();
+    std::fill(values.begin(), values.end(), static_cast<float>(communicator.rank() + 1));
+    communicator.barrier();
     const Stopwatch watch;
-    world.all_reduce(std::span<float>(values));
+    communicator.all_reduce(std::span<float>(values));
     if (i > 0) seconds[i - 1] = watch.seconds();
     const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
     if (std::any_of(values.begin(), values.end(), [&](float value) { return value != expected; })) wrong = 1;
   }
-  world.max(std::span<double>(seconds));
-  world.max(std::span(&wrong, 1));
+  communicator.max(std::span<double>(seconds));
+  communicator.max(std::span(&wrong, 1));
   std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(repetitions / 2), seconds.end());
   return {bytes, wrong > 0 ? 0.0 : seconds[repetitions / 2]};
 }
@@ -304,12 +301,12 @@ std::string size_text(std::size_t bytes) {
 
 }  // namespace
 
-std::vector<NodeFacts> gather_facts(const comm::Communicator& world, const NodeFacts& own) {
+std::vector<NodeFacts> gather_facts(const comm::Communicator& communicator, const NodeFacts& own) {
   Packer packer;
   for (const std::string* text : {&own.host, &own.instruction_set, &own.bfloat16_unit}) packer.add_text(*text);
   packer.add(own.cpus_expected);
   std::vector<NodeFacts> facts;
-  for (const std::string& packed : world.gather(packer.take())) {
+  for (const std::string& packed : communicator.gather(packer.take())) {
     Unpacker unpacker(packed);
     NodeFacts& rank = facts.emplace_back();
     for (std::string* text : {&rank.host, &rank.instruction_set, &rank.bfloat16_unit}) *text = unpacker.next_text();
@@ -378,15 +375,16 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
           "ask for hosts of one kind, or train with --precision f32: a run in bf16 is rejected on these hosts")};
 }
 
-std::vector<double> clocks_ahead(const comm::Communicator& world) {
+std::vector<double> clocks_ahead(const comm::Communicator& communicator) {
   constexpr std::size_t kRounds = 11;
-  const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+  const auto ranks = static_cast<std::size_t>(communicator.size()),
+             rank = static_cast<std::size_t>(communicator.rank());
   std::vector<std::vector<double>> ahead(ranks);
   for (std::size_t round = 0; round < kRounds; ++round) {
-    world.barrier();
+    communicator.barrier();
     std::vector<double> moments(ranks);
     moments[rank] = unix_seconds();
-    world.all_reduce(std::span<double>(moments));  // each is 0 on all ranks but one
+    communicator.all_reduce(std::span<double>(moments));  // each is 0 on all ranks but one
     for (std::size_t r = 0; r < ranks; ++r) ahead[r].push_back(moments[r] - moments[0]);
   }
   std::vector<double> medians;
@@ -409,8 +407,8 @@ Finding clock_finding(const std::vector<NodeFacts>& ranks, const std::vector<dou
           "have them set by NTP: a training stops by rank 0's clock, and make and rsync compare times of files"};
 }
 
-std::vector<Finding> check_folder(const comm::Communicator& world, const fs::path& folder) {
-  return FolderTrial(world, folder).run();
+std::vector<Finding> check_folder(const comm::Communicator& communicator, const fs::path& folder) {
+  return FolderTrial(communicator, folder).run();
 }
 
 Finding lock_finding(const std::string& failure, const std::string& setting) {
@@ -428,11 +426,11 @@ Finding lock_finding(const std::string& failure, const std::string& setting) {
           "set HDF5_USE_FILE_LOCKING=FALSE for other programs that read them (h5py, h5dump)"};
 }
 
-std::vector<Sum> time_sums(const comm::Communicator& world) {
+std::vector<Sum> time_sums(const comm::Communicator& communicator) {
   std::vector<Sum> sums;
-  if (world.size() == 1) return sums;
+  if (communicator.size() == 1) return sums;
   for (const auto& [bytes, repetitions] : {std::pair<std::size_t, std::size_t>{8, 101}, {1000000, 21}, {64000000, 5}}) {
-    sums.push_back(time_sum(world, bytes, repetitions));
+    sums.push_back(time_sum(communicator, bytes, repetitions));
   }
   return sums;
 }

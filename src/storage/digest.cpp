@@ -2,37 +2,33 @@
 
 #include <xxhash.h>
 
-#include <array>
 #include <new>
 
 #include "rnnsearch/base/hex.h"
 
 namespace rnnsearch::storage {
 
-struct Digest::State {
-  XXH3_state_t* state = XXH3_createState();
-  State() {
-    if (!state || XXH3_128bits_reset(state) == XXH_ERROR) throw std::bad_alloc();
-  }
-  ~State() { XXH3_freeState(state); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-};
+void Digest::Free::operator()(XXH3_state_s* state) const {
+  XXH3_freeState(state);
+}
 
-Digest::Digest() : state_(std::make_unique<State>()) {}
-Digest::~Digest() = default;
-Digest::Digest(Digest&&) noexcept = default;
-Digest& Digest::operator=(Digest&&) noexcept = default;
+Digest::Digest() : state_(XXH3_createState()) {
+  if (!state_ || XXH3_128bits_reset(state_.get()) == XXH_ERROR) throw std::bad_alloc();
+}
 
 Digest& Digest::add(std::span<const std::byte> bytes) {
-  if (!bytes.empty()) XXH3_128bits_update(state_->state, bytes.data(), bytes.size());
+  if (!bytes.empty()) XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
   return *this;
 }
 
-std::string Digest::hex() const {
+std::array<unsigned char, 16> Digest::bytes() const {
   XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_->state));
-  return rnnsearch::hex(canonical.digest);
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_.get()));
+  return std::to_array(canonical.digest);
+}
+
+std::string Digest::hex() const {
+  return rnnsearch::hex(bytes());
 }
 
 ShortDigest short_digest(std::string_view bytes) {

@@ -9,9 +9,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "storage/content.h"
-#include "storage/creation.h"
 #include "storage/lock.h"
-#include "storage/numbers.h"
 #include "storage/text_references.h"
 
 namespace rnnsearch::storage {
@@ -19,6 +17,137 @@ namespace {
 
 // Elements of a chunk in datasets that are written and read as a whole.
 constexpr std::size_t kChunkElements = 1 << 15;
+
+constexpr unsigned kDeflateLevel = 1;  // for the reason see corpus/format.h
+
+/// Turns off the creation times of objects, so that the same content always gives the same bytes.
+Handle without_times(hid_t kind) {
+  Handle creation(H5Pcreate(kind), H5Pclose);
+  H5Pset_obj_track_times(creation.get(), false);
+  return creation;
+}
+
+/// Creates the missing groups above `place`.
+void make_groups_above(hid_t file, const Place& place) {
+  for (std::size_t end = place.path.find('/', 1); end != std::string::npos; end = place.path.find('/', end + 1)) {
+    const std::string step = place.path.substr(0, end);
+    if (H5Lexists(file, step.c_str(), H5P_DEFAULT) > 0) continue;
+    const Handle creation = without_times(H5P_GROUP_CREATE);
+    const Handle group(H5Gcreate2(file, step.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
+    if (!group.ok()) cannot("write", place);
+  }
+}
+
+/// Turns off the chunk cache, which would only cost memory for each open dataset, because whole chunks are written.
+Handle without_cache() {
+  Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, 1.0);
+  return access;
+}
+
+/// chunk: shape of a chunk, or empty for a contiguous dataset without checksums (HDF5 has none for texts). A dataset
+/// that grows is compressed. A dataset that grows, or is empty, is created without an upper bound.
+Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hsize_t> extents,
+                      std::vector<hsize_t> chunk, bool grows) {
+  std::vector<hsize_t> limits = extents;
+  if (!chunk.empty() && (grows || std::find(extents.begin(), extents.end(), 0) != extents.end()))
+    limits.assign(extents.size(), H5S_UNLIMITED);
+  for (hsize_t& length : chunk) length = std::max<hsize_t>(length, 1);
+  const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), limits.data()), H5Sclose);
+  make_groups_above(file, place);
+  const Handle creation = without_times(H5P_DATASET_CREATE);
+  if (!chunk.empty()) {
+    H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
+    if (grows) {
+      H5Pset_shuffle(creation.get());
+      H5Pset_deflate(creation.get(), kDeflateLevel);
+    }
+    H5Pset_fletcher32(creation.get());  // last, so that it covers the bytes as stored
+    H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
+  }
+  const Handle access = without_cache();
+  Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), access.get()),
+                 H5Dclose);
+  if (!dataset.ok()) cannot("write", place);  // must come before the other handles are closed: that clears the reason
+  return dataset;
+}
+
+/// Writes an attribute with one value, and replaces an existing one. A missing object is created as a group.
+void write_scalar(hid_t file, const Place& place, const std::string& attribute, hid_t type, const void* value) {
+  Handle object = find_object(file, place);
+  if (!object.ok()) {
+    make_groups_above(file, place);
+    const Handle creation = without_times(H5P_GROUP_CREATE);
+    object = Handle(H5Gcreate2(file, place.path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
+    if (!object.ok()) cannot("write", place);
+  }
+  if (H5Aexists(object.get(), attribute.c_str()) > 0) H5Adelete(object.get(), attribute.c_str());
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  Handle handle(H5Acreate2(object.get(), attribute.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  if (!handle.ok() || H5Awrite(handle.get(), type, value) < 0 || !handle.close()) cannot("write", place);
+}
+
+/// The type in files and in memory: content.cpp requires a machine that is little-endian, as the files are.
+template <Number T>
+hid_t type_of() {
+  if constexpr (std::same_as<T, float>) return H5T_IEEE_F32LE;
+  if constexpr (std::same_as<T, double>) return H5T_IEEE_F64LE;
+  if constexpr (std::same_as<T, std::uint8_t>) return H5T_STD_U8LE;
+  if constexpr (std::same_as<T, std::uint32_t>) return H5T_STD_U32LE;
+  if constexpr (std::same_as<T, std::uint64_t>) return H5T_STD_U64LE;
+  if constexpr (std::same_as<T, std::int64_t>) return H5T_STD_I64LE;
+}
+
+template <Number T>
+const char* name_of() {
+  if constexpr (std::same_as<T, float>) return "float32";
+  if constexpr (std::same_as<T, double>) return "float64";
+  if constexpr (std::same_as<T, std::uint8_t>) return "uint8";
+  if constexpr (std::same_as<T, std::uint32_t>) return "uint32";
+  if constexpr (std::same_as<T, std::uint64_t>) return "uint64";
+  if constexpr (std::same_as<T, std::int64_t>) return "int64";
+}
+
+template <Number T>
+MatrixView<std::byte> bytes_of(MatrixView<T> values) {
+  return {reinterpret_cast<std::byte*>(values.data), values.rows, values.cols * sizeof(T), values.stride * sizeof(T)};
+}
+
+/// Opens a dataset of numbers of type T. Throws Error for another type.
+template <Number T>
+Dataset open_numbers(hid_t file, const Place& place) {
+  Dataset dataset = open_dataset(file, place);
+  if (dataset.type != type_of<T>()) unlike(place, "values of another type", name_of<T>());
+  return dataset;
+}
+
+/// The length of a list. Throws Error for an array of two dimensions.
+std::uint64_t length_of(const Dataset& list, const Place& place) {
+  if (list.shape.size() != 1) unlike(place, "an array of shape " + shape_text(list.shape), "a list");
+  return list.shape[0];
+}
+
+/// Elements [first, first + count) of a list. REQUIRES: it has them.
+template <Number T>
+std::vector<T> read_part(const Dataset& list, const Place& place, std::uint64_t first, std::uint64_t count) {
+  std::vector<T> values(count);
+  read_numbers(list, place, first, bytes_of(MatrixView<T>(values.data(), 1, count)));
+  return values;
+}
+
+/// A whole dataset of exactly the shape `expected`, else throws Error.
+template <Number T>
+void read_all(hid_t file, const Place& place, MatrixView<T> values, const std::vector<std::uint64_t>& expected) {
+  const Dataset dataset = open_numbers<T>(file, place);
+  if (dataset.shape != expected) unlike(place, "an array of shape " + shape_text(dataset.shape), shape_text(expected));
+  read_numbers(dataset, place, 0, bytes_of(values));
+}
+
+/// Writes all of a dataset and closes it. values: nullptr if it is empty.
+void write_whole(Handle dataset, const Place& place, hid_t type, hid_t memory, const void* values) {
+  if (values && H5Dwrite(dataset.get(), type, memory, H5S_ALL, H5P_DEFAULT, values) < 0) cannot("write", place);
+  if (!dataset.close()) cannot("write", place);
+}
 
 /// The first `cols` columns of memory [rows, stride].
 template <class T>
@@ -113,11 +242,9 @@ template <Number T>
 void File::write(const std::string& dataset, std::span<const T> values) {
   const Lock lock;
   const Place place{name_, dataset};
-  Handle handle =
-      create_dataset(id_, place, type_of<T>(), {values.size()}, {std::min(values.size(), kChunkElements)}, false);
-  if (!values.empty() && H5Dwrite(handle.get(), memory_type_of<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-    cannot("write", place);
-  if (!handle.close()) cannot("write", place);
+  const std::size_t chunk = std::min(values.size(), kChunkElements);
+  write_whole(create_dataset(id_, place, type_of<T>(), {values.size()}, {chunk}, false), place, type_of<T>(), H5S_ALL,
+              values.empty() ? nullptr : values.data());
 }
 
 template <Number T>
@@ -128,12 +255,9 @@ void File::write(const std::string& dataset, ConstMatrixView<T> values) {
   const std::size_t chunk_rows = kMostChunkBytes / sizeof(T) / std::max<std::size_t>(chunk_cols, 1);
   Handle handle = create_dataset(id_, place, type_of<T>(), {values.rows, values.cols},
                                  {std::min(values.rows, chunk_rows), chunk_cols}, false);
-  if (values.rows * values.cols > 0) {
-    const Handle memory = memory_space(values);
-    if (H5Dwrite(handle.get(), memory_type_of<T>(), memory.get(), H5S_ALL, H5P_DEFAULT, values.data) < 0)
-      cannot("write", place);
-  }
-  if (!handle.close()) cannot("write", place);
+  const Handle memory = memory_space(values);
+  write_whole(std::move(handle), place, type_of<T>(), memory.get(),
+              values.rows * values.cols == 0 ? nullptr : values.data);
 }
 
 void File::write_texts(const std::string& dataset, std::span<const std::string> texts) {
@@ -143,10 +267,8 @@ void File::write_texts(const std::string& dataset, std::span<const std::string> 
   pointers.reserve(texts.size());
   for (const std::string& text : texts) pointers.push_back(text.c_str());
   const Handle type = text_type();
-  Handle handle = create_dataset(id_, place, type.get(), {texts.size()}, {}, false);
-  if (!texts.empty() && H5Dwrite(handle.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0)
-    cannot("write", place);
-  if (!handle.close()) cannot("write", place);
+  write_whole(create_dataset(id_, place, type.get(), {texts.size()}, {}, false), place, type.get(), H5S_ALL,
+              texts.empty() ? nullptr : pointers.data());
 }
 
 template <Number T>
@@ -205,23 +327,23 @@ void File::write_attribute(const std::string& object, const std::string& attribu
   const Lock lock;
   const std::string terminated(text);
   const char* pointer = terminated.c_str();
-  const Handle type = text_type();
-  write_scalar(id_, {name_, object}, attribute, type.get(), type.get(), &pointer);
+  write_scalar(id_, {name_, object}, attribute, text_type().get(), &pointer);
 }
 
-void File::write_attribute(const std::string& object, const std::string& attribute, double value) {
+template <Number T>
+void File::write_number(const std::string& object, const std::string& attribute, T value) {
   const Lock lock;
-  write_scalar(id_, {name_, object}, attribute, type_of<double>(), memory_type_of<double>(), &value);
+  write_scalar(id_, {name_, object}, attribute, type_of<T>(), &value);
 }
 
-void File::write_integer(const std::string& object, const std::string& attribute, std::int64_t value) {
+template <Number T>
+T File::number_attribute(const std::string& object, const std::string& attribute) const {
   const Lock lock;
-  write_scalar(id_, {name_, object}, attribute, type_of<std::int64_t>(), memory_type_of<std::int64_t>(), &value);
-}
-
-void File::write_integer(const std::string& object, const std::string& attribute, std::uint64_t value) {
-  const Lock lock;
-  write_scalar(id_, {name_, object}, attribute, type_of<std::uint64_t>(), memory_type_of<std::uint64_t>(), &value);
+  const Place place{name_, object};
+  const Handle handle = open_attribute(id_, place, attribute, std::floating_point<T> ? H5T_FLOAT : H5T_INTEGER);
+  T value{};
+  if (H5Aread(handle.get(), type_of<T>(), &value) < 0) cannot("read", place);
+  return value;
 }
 
 bool File::has_attribute(const std::string& object, const std::string& attribute) const {
@@ -255,21 +377,6 @@ std::string File::text_attribute(const std::string& object, const std::string& a
   std::string text = pointer ? pointer : "";
   H5free_memory(pointer);
   return text;
-}
-
-double File::double_attribute(const std::string& object, const std::string& attribute) const {
-  const Lock lock;
-  return read_scalar<double>(id_, {name_, object}, attribute);
-}
-
-std::int64_t File::integer_attribute(const std::string& object, const std::string& attribute) const {
-  const Lock lock;
-  return read_scalar<std::int64_t>(id_, {name_, object}, attribute);
-}
-
-std::uint64_t File::unsigned_attribute(const std::string& object, const std::string& attribute) const {
-  const Lock lock;
-  return read_scalar<std::uint64_t>(id_, {name_, object}, attribute);
 }
 
 template <Number T>
@@ -306,7 +413,7 @@ void Appender<T>::write_out(std::span<const T> values) {
   const Handle memory(H5Screate_simple(1, &length, nullptr), H5Sclose);
   const Handle space(H5Dget_space(id_), H5Sclose);
   H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &length, nullptr);
-  if (H5Dwrite(id_, memory_type_of<T>(), memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
+  if (H5Dwrite(id_, type_of<T>(), memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
     throw Error(text_of("cannot write ", place_, ": ", reason()));
   written_ = extent;
   buffer_.clear();
@@ -326,6 +433,8 @@ void Appender<T>::close() {
   template std::vector<T> File::read_range<T>(const std::string&, std::uint64_t, std::uint64_t) const; \
   template void File::read_into<T>(const std::string&, std::span<T>) const;                            \
   template void File::read_into<T>(const std::string&, MatrixView<T>) const;                           \
+  template void File::write_number<T>(const std::string&, const std::string&, T);                      \
+  template T File::number_attribute<T>(const std::string&, const std::string&) const;                  \
   template class Appender<T>;
 RNNSEARCH_INSTANTIATE(float)
 RNNSEARCH_INSTANTIATE(double)

@@ -8,8 +8,6 @@
 #include <mutex>
 #include <thread>
 
-#include "rnnsearch/storage/hdf5.h"
-
 namespace rnnsearch::storage {
 namespace {
 
@@ -51,7 +49,6 @@ Turns& turns() {
 }  // namespace
 
 Lock::Lock() {
-  turns().lock();
   static const bool is_ready = [] {
     H5dont_atexit();
     H5open();
@@ -61,9 +58,6 @@ Lock::Lock() {
   thread_local const bool is_silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
   static_cast<void>(is_ready && is_silent);
   H5Eclear2(H5E_DEFAULT);
-}
-Lock::~Lock() {
-  turns().unlock();
 }
 
 Exclusive::Exclusive() {

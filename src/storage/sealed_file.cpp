@@ -29,31 +29,18 @@ constexpr std::uint64_t kSealVersion = 1;
 constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};  // start of every HDF5 file
 constexpr std::size_t kBufferBytes = 1 << 20;
 
+using DigestBytes = std::array<unsigned char, 16>;
+
 struct Footer {
   char magic[8];
   std::uint64_t version;
   std::uint64_t payload_bytes;
-  XXH128_canonical_t digest;
+  DigestBytes digest;
   std::uint64_t check;
 
   std::uint64_t expected_check() const { return XXH3_64bits(this, offsetof(Footer, check)); }
 };
 static_assert(sizeof(Footer) == kSealBytes);
-
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return number_; }
-  bool ok() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
 
 /// Returns false at the end of the file (errno is 0) or for an error (errno is its number).
 bool read_exactly(int descriptor, void* memory, std::size_t bytes, std::uint64_t offset) {
@@ -71,20 +58,16 @@ bool read_exactly(int descriptor, void* memory, std::size_t bytes, std::uint64_t
 }
 
 /// Returns false like read_exactly.
-bool digest_of(int descriptor, std::uint64_t bytes, XXH128_canonical_t& digest, const Poll& poll = {}) {
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  const std::unique_ptr<XXH3_state_t, Free> state(XXH3_createState());
-  XXH3_128bits_reset(state.get());
+bool digest_of(int descriptor, std::uint64_t bytes, DigestBytes& digest, const Poll& poll = {}) {
+  Digest state;
   std::vector<char> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kBufferBytes)));
   for (std::uint64_t offset = 0; offset < bytes; offset += buffer.size()) {
     if (poll) poll();
     const std::size_t part = static_cast<std::size_t>(std::min<std::uint64_t>(bytes - offset, buffer.size()));
     if (!read_exactly(descriptor, buffer.data(), part, offset)) return false;
-    XXH3_128bits_update(state.get(), buffer.data(), part);
+    state.add(std::string_view(buffer.data(), part));
   }
-  XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(state.get()));
+  digest = state.bytes();
   return true;
 }
 
@@ -96,8 +79,7 @@ std::string system_reason() {
 void seal_as(const fs::path& path, const std::string& name) {
   const Descriptor file(path, O_RDWR | O_APPEND);
   struct stat status {};
-  if (!file.ok() || ::fstat(file.get(), &status) != 0)
-    throw Error(text_of("cannot seal ", name, ": ", std::strerror(errno)));
+  if (::fstat(file.get(), &status) != 0) throw Error(text_of("cannot seal ", name, ": ", std::strerror(errno)));
   Footer footer{};
   std::memcpy(footer.magic, kMagic, sizeof footer.magic);
   footer.version = kSealVersion;
@@ -114,12 +96,10 @@ void seal_as(const fs::path& path, const std::string& name) {
 }
 
 /// Returns the digest in the footer.
-XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name, SealCheck check,
-                                  const Poll& poll = {}) {
+DigestBytes verify_seal_as(const fs::path& path, const std::string& name, SealCheck check, const Poll& poll = {}) {
   const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // does not wait for a named pipe, which is rejected below
   struct stat status {};
-  if (!file.ok() || ::fstat(file.get(), &status) != 0)
-    throw Error(text_of("cannot open ", name, ": ", std::strerror(errno)));
+  if (::fstat(file.get(), &status) != 0) throw Error(text_of("cannot open ", name, ": ", std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is a folder, but a file was expected"));
   if (!S_ISREG(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is not a regular file"));
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
@@ -150,10 +130,10 @@ XXH128_canonical_t verify_seal_as(const fs::path& path, const std::string& name,
         text_of(damaged, "it holds ", bytes - kSealBytes, " bytes where its seal says ", footer.payload_bytes, remedy));
   if (check == SealCheck::kFooter) return footer.digest;
 
-  XXH128_canonical_t digest;
+  DigestBytes digest;
   if (!digest_of(file.get(), footer.payload_bytes, digest, poll))
     throw Error(text_of("cannot read ", name, ": ", system_reason()));
-  if (std::memcmp(&digest, &footer.digest, sizeof digest) != 0)
+  if (digest != footer.digest)
     throw Error(text_of(damaged, "its content does not match the digest in its seal", remedy));
   return digest;
 }
@@ -184,7 +164,7 @@ File open_sealed(const fs::path& path, const std::string& what, SealCheck check,
 }
 
 std::string sealed_digest(const fs::path& path, const std::string& what) {
-  return hex(naming(what, [&] { return verify_seal_as(path, path.string(), SealCheck::kFooter); }).digest);
+  return hex(naming(what, [&] { return verify_seal_as(path, path.string(), SealCheck::kFooter); }));
 }
 
 SealedWriter::SealedWriter(const fs::path& target)

@@ -12,7 +12,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/text/unicode.h"
 #include "text/merge_pairs.h"
-#include "text/utf8_size.h"
 #include "text/word_cache.h"
 
 namespace rnnsearch::text {
@@ -122,7 +121,7 @@ class BytePairCodes : public Subwords::Model {
     std::vector<MergeSymbol> symbols;
     std::string last;
     for (std::size_t at = 0; at < word.size();) {
-      const std::size_t size = utf8_size(word.substr(at));
+      const std::size_t size = utf8_size(word[at]);
       const std::string_view character = word.substr(at, size);
       const auto begin = static_cast<std::uint32_t>(at);
       at += size;

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "rnnsearch/base/utf8.h"
+
 namespace rnnsearch::text {
 
 /// A byte that is not valid UTF-8 is represented by an unpaired surrogate, this plus its value, as in Python's
@@ -21,16 +23,8 @@ inline UChar32 next_code_point(std::string_view text, std::size_t& position) {
     ++position;
     return first;
   }
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  std::size_t end = position;
-  UChar32 code_point;
-  U8_NEXT(bytes, end, text.size(), code_point);
-  if (code_point < 0) {
-    ++position;
-    return kInvalidByte + first;
-  }
-  position = end;
-  return code_point;
+  const char32_t character = next_character(text, position);
+  return character == kNoCharacter ? kInvalidByte + first : static_cast<UChar32>(character);
 }
 
 inline void append_code_point(std::string& text, UChar32 code_point) {

@@ -4,7 +4,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/text/unicode.h"
-#include "text/utf8_size.h"
 
 namespace rnnsearch::text {
 namespace {
@@ -103,7 +102,7 @@ PieceNormalizer::Prefix PieceNormalizer::prefix_of(std::string_view text) const 
     }
   }
   if (longest > 0) return {replacements_.c_str() + value, longest};
-  const std::size_t size = utf8_size(text);
+  const std::size_t size = utf8_size(text.front());
   return {text.substr(0, size), size};
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/utf8.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
@@ -39,7 +40,7 @@ UChar32 first_character(std::string_view text) {
 
 UChar32 last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
-  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  while (at > 0 && is_trail_byte(text[at])) --at;
   return next_code_point(text, at);
 }
 

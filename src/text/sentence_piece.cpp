@@ -22,7 +22,6 @@
 #include "text/merge_pairs.h"
 #include "text/model_proto.h"
 #include "text/piece_normalizer.h"
-#include "text/utf8_size.h"
 #include "text/word_cache.h"
 
 namespace rnnsearch::text {
@@ -188,7 +187,7 @@ class FastSplitter {
         least = std::min(least, score);
         normal.push_back({text, static_cast<std::uint32_t>(i)});
       } else {
-        sound_ = sound_ && utf8_size(text) < text.size();
+        sound_ = sound_ && utf8_size(text.front()) < text.size();
         if (type == PieceType::kByte) bytes_.try_emplace(std::string(text), static_cast<std::uint32_t>(i));
       }
     }
@@ -318,7 +317,7 @@ class FastSplitter {
       }
     };
     for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t size = utf8_size(text.substr(begin));
+      const std::size_t size = utf8_size(text[begin]);
       const Score sum = nodes[begin].sum;
       bool has_character = false;
       std::uint32_t node = 0;
@@ -362,7 +361,7 @@ class FastSplitter {
     thread_local std::vector<MergeSymbol> symbols;
     symbols.clear();
     for (std::size_t at = 0; at < text.size();) {
-      const std::size_t size = utf8_size(text.substr(at));
+      const std::size_t size = utf8_size(text[at]);
       symbols.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size), 0});
       at += size;
     }

@@ -3,10 +3,10 @@
 //
 //   /                      format="rnnsearch-checkpoint", format_version=1 (2 with /average, 3 with subwords or
 //                          normalization, 4 with copy patterns), created_by, source_language, target_language, update,
-//                          compiler and libraries (versions) of the program that wrote it, missing in older ones,
+//                          compiler and libraries (versions) of the program that wrote it,
 //                          complete=1 (written last)
 //   /config                a text attribute for each option of the model and the training, named as the option;
-//                          precision: f32 or bf16, of the matrix products in the last update (if missing: f32)
+//                          precision: f32 or bf16, of the matrix products in the last update
 //   /vocabulary, /pipeline as in a corpus (corpus/format.h)
 //   /parameters/NAME       float32, with the names and shapes of model/parameters.h, such as decoder/W_z [m, n];
 //                          a matrix is [in, out]
@@ -228,7 +228,7 @@ std::string libraries() {
   return text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library(), ", ", corpus::libraries());
 }
 
-storage::File open_checkpoint(const std::filesystem::path& path, const storage::Poll& poll) {
+storage::File open_checkpoint(const std::filesystem::path& path, const Poll& poll) {
   storage::File file = storage::open_sealed(path, "checkpoint", storage::SealCheck::kDigest, poll);
   storage::check_format(file, kFormat, kCheckpointVersion);
   if (!file.has_attribute("/", "complete"))
@@ -396,12 +396,12 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
 kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
   const Config config = read_config(open_checkpoint(checkpoint));
   const auto found = config.find(kPrecision);
-  if (found == config.end()) return kernels::Precision::kFloat32;
-  if (found->second != "f32" && found->second != "bf16") {
-    throw Error(text_of("checkpoint: ", checkpoint.string(), " was trained in precision '", found->second,
+  const std::string precision = found == config.end() ? "" : found->second;
+  if (precision != "f32" && precision != "bf16") {
+    throw Error(text_of("checkpoint: ", checkpoint.string(), " was trained in precision '", precision,
                         "', which this version does not know; use the version that wrote it"));
   }
-  return kernels::precision_of(found->second);
+  return kernels::precision_of(precision);
 }
 
 model::ParameterLayout check_parameters(const storage::File& file, const std::string& group, const Config& config) {

@@ -16,7 +16,7 @@ namespace rnnsearch::train {
 inline constexpr const char* kAverageOf = "average_of";
 
 /// Opens a checkpoint after verifying digest, format and version. Throws Error if it is not a finished checkpoint.
-storage::File open_checkpoint(const std::filesystem::path& path, const storage::Poll& poll = {});
+storage::File open_checkpoint(const std::filesystem::path& path, const Poll& poll = {});
 
 /// Writes the start of a checkpoint: the format (with the oldest version that can represent it), the update of its
 /// parameters, and the options.

@@ -41,11 +41,6 @@ std::optional<std::uint64_t> update_of(const std::string& name) {
   return update;
 }
 
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
-  return first == text.npos ? "" : text.substr(first, last - first + 1);
-}
-
 /// The keys and values of a configuration. Several values of one key are joined by commas.
 Config values_in(const std::string& text) {
   Config config;
@@ -92,7 +87,7 @@ void make_folder(const fs::path& path) {
 /// The checkpoint that a pointer file (`latest`, `best`) names; empty if the file does not exist.
 std::string pointed_at(const fs::path& path) {
   try {
-    return trimmed(read_file(path).substr(0, 100));
+    return std::string(trimmed(read_file(path).substr(0, 100)));
   } catch (const Error&) {  // a training may remove it at any time
     if (fs::exists(path)) throw;
     return "";

@@ -21,7 +21,7 @@ corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Commun
   std::optional<corpus::Corpus> corpus;
   const auto verify = world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
   comm::agree(world, {text_of("corpus ", path.string()), kAdvice, [&] {
-                        const comm::Activity activity("verifies the corpus");
+                        const comm::Activity activity(world, "verifies the corpus");
                         corpus.emplace(path, verify, stop_if_signal_came);
                         return "the fingerprint " + corpus->fingerprint();
                       }});
@@ -35,7 +35,7 @@ LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const com
   read_newest(find, [&](const std::string& found) {
     checkpoint = found;
     comm::agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
-                          const comm::Activity activity("reads the checkpoint");
+                          const comm::Activity activity(world, "reads the checkpoint");
                           const std::string digest = storage::sealed_digest(checkpoint, "checkpoint");
                           loaded.emplace(load_model(checkpoint, stop_if_signal_came));
                           loaded->digest = digest;

@@ -70,7 +70,7 @@ class Trainer {
     std::string state, measured_before;
     std::uint64_t best_before = 0;
     if (root_) {
-      const comm::Activity activity("reads a checkpoint");
+      const comm::Activity activity(p_.communicator, "reads a checkpoint");
       state_ =
           resume_checkpoint(checkpoint, fingerprint_, o_, p_.model, step_.optimizer(), history_, average_.values());
       best_before = state_.best_update;
@@ -126,7 +126,7 @@ class Trainer {
     if (o_.initial_model.empty()) return transferred;
     Optimizer* const optimizer = o_.initial_optimizer ? &step_.optimizer() : nullptr;
     comm::root_does(p_.communicator, [&] {
-      const comm::Activity activity("reads the initial model");
+      const comm::Activity activity(p_.communicator, "reads the initial model");
       transferred = transfer(o_.initial_model, p_.corpus, o_, p_.model, optimizer);
     });
     p_.communicator.broadcast(p_.model.parameters());
@@ -140,7 +140,7 @@ class Trainer {
   }
 
   void find_data() {
-    const comm::Activity activity("reads sentences");
+    const comm::Activity activity(p_.communicator, "reads sentences");
     batches_.seek(state_.position);
   }
 
@@ -148,7 +148,7 @@ class Trainer {
     const Stopwatch whole;
     Stopwatch watch;
     const corpus::BatchSlice slice = [&] {
-      const comm::Activity activity("reads sentences");
+      const comm::Activity activity(p_.communicator, "reads sentences");
       return batches_.next();
     }();
     const double waited = watch.lap();
@@ -232,7 +232,7 @@ class Trainer {
   double epochs() const { return static_cast<double>(state_.position.epoch) + epoch_share(); }
 
   void validate() {
-    const comm::Activity activity("validates");
+    const comm::Activity activity(p_.communicator, "validates");
     const std::uint64_t update = state_.update;
     const double began = stopping_.elapsed();
     Stopwatch part;
@@ -318,7 +318,7 @@ class Trainer {
 
   /// Records a checkpoint that has been written since the last call. With `wait`, waits for one that is being written.
   void collect(bool wait) {
-    const comm::Activity activity("writes a checkpoint");
+    const comm::Activity activity(p_.communicator, "writes a checkpoint");
     const auto written = writer_.finished(wait);
     if (!written) return;
     Longest::observe(stopping_.longest.checkpoint, written->seconds);

@@ -37,11 +37,5 @@ TEST(Columns, AreThoseThatATerminalUses) {
   EXPECT_EQ(cut("e\u0301x", 1), "e\u0301");
 }
 
-TEST(WholeCharacters, LeavesOutOnlyABegunCharacter) {
-  EXPECT_EQ(whole_characters("a\xe4\xb8\xad"), "a\xe4\xb8\xad");
-  EXPECT_EQ(whole_characters("a\xe4\xb8"), "a");
-  EXPECT_EQ(whole_characters(""), "");
-}
-
 }  // namespace
 }  // namespace rnnsearch

@@ -6,6 +6,7 @@ set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 unset RNNSEARCH_OVERSUBSCRIBE
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_odls_base_sigkill_timeout=0 # otherwise mpirun waits a second whenever a rank ends with an error
 
 make_corpus
 # Ranks of one host that see different files, because each is in a folder of its own.

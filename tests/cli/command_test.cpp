@@ -9,6 +9,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/cli/invocation.h"
+#include "tests/cli/run.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::cli {
@@ -162,7 +163,7 @@ TEST(Command, RefusesAWrongCommandLineBeforeItReadsAFile) {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     try {
-      command->make()->run(arguments);
+      run(command->make(), arguments);
     } catch (const UsageError& error) {
       said = error.what();
     } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 # there are.
 set -euo pipefail
 source "$SOURCE/tests/support/shell.sh"
+export OMPI_MCA_odls_base_sigkill_timeout=0 # otherwise mpirun waits a second whenever a rank ends with an error
 
 # run RANKS ARGUMENTS...: sets `status`; standard output goes to the file out, standard error to err
 run() {

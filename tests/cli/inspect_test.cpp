@@ -5,6 +5,7 @@
 
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/train/checkpoint.h"
+#include "tests/cli/run.h"
 #include "tests/support/change_sealed.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
@@ -30,7 +31,7 @@ TEST(Inspect, ListsTheParametersOfTheModelHoweverTheirGroupIsLinked) {
   save(path);
   const auto shown = [&] {
     testing::internal::CaptureStdout();
-    EXPECT_EQ(make_inspect()->run({path.string(), "--json"}), 0);
+    EXPECT_EQ(run(make_inspect(), {path.string(), "--json"}), 0);
     return testing::internal::GetCapturedStdout();
   };
   const std::string good = shown();
@@ -52,7 +53,7 @@ TEST(Inspect, RefusesAHistoryWhoseColumnsHaveOtherLengths) {
     H5Lcreate_hard(file, "/history/validation/bleu", file, "/history/learning_rate", H5P_DEFAULT, H5P_DEFAULT);
   });
   EXPECT_THAT(message_of([&] {
-                make_inspect()->run({path.string(), "--history"});
+                run(make_inspect(), {path.string(), "--history"});
               }),
               testing::HasSubstr("/history/learning_rate has 0 values for 1 updates"));
 }

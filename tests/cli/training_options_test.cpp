@@ -17,8 +17,8 @@
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/comm/communicator.h"
+#include "tests/cli/run.h"
 #include "tests/support/message_of.h"
-#include "tests/support/mpi_environment.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::cli {
@@ -92,7 +92,7 @@ class Resumed : public testing::Test {
     links.close();
     const std::string train = (scratch_ / "train").string(), dev = (scratch_ / "dev").string();
     testing::internal::CaptureStdout();
-    make_prepare()->run({"--train-source", train, "--train-target", train, "--train-alignments",
+    run(make_prepare(), {"--train-source", train, "--train-target", train, "--train-alignments",
                          (scratch_ / "links").string(), "--dev-source", dev, "--dev-target", dev, "--tokenizer", "none",
                          "--joint-vocabulary", "--output", file("CORPUS")});
     testing::internal::GetCapturedStdout();
@@ -135,7 +135,7 @@ class Resumed : public testing::Test {
     said_.clear();
     testing::internal::CaptureStderr();
     try {
-      const int code = make_train()->run(arguments);
+      const int code = cli::run(make_train(), arguments);
       said_ += testing::internal::GetCapturedStderr();
       return code;
     } catch (...) {
@@ -236,7 +236,7 @@ TEST_F(Resumed, MeasuresItsScoresAnewWithAnotherDevSetOrBeam) {
   const std::string dev = (scratch_ / "hard").string(), train_text = (scratch_ / "train").string();
   std::ofstream(dev) << "w3 w3 w3\nw4\n";
   testing::internal::CaptureStdout();
-  make_prepare()->run({"--train-source", train_text, "--train-target", train_text, "--train-alignments",
+  run(make_prepare(), {"--train-source", train_text, "--train-target", train_text, "--train-alignments",
                        (scratch_ / "links").string(), "--dev-source", dev, "--dev-target", dev, "--tokenizer", "none",
                        "--joint-vocabulary", "--output", (scratch_ / "hard.h5").string()});
   testing::internal::GetCapturedStdout();

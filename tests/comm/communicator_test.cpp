@@ -1,4 +1,4 @@
-// A world of one, as a process without a launcher is. Many ranks: communicator_mpi_test.cpp.
+// A process that is alone, as one without a launcher is. Many ranks: communicator_mpi_test.cpp.
 #include "rnnsearch/comm/communicator.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ bool mpi_was_initialised() {
   return begun != 0;
 }
 
-class WorldOfOne : public testing::Test {
+class ProcessAlone : public testing::Test {
  protected:
   // These tests may themselves run in a job.
   void SetUp() override {
@@ -37,77 +37,78 @@ class WorldOfOne : public testing::Test {
   void TearDown() override { EXPECT_FALSE(mpi_was_initialised()); }
 };
 
-TEST_F(WorldOfOne, AnswersEveryCollectiveWithoutMpi) {
+TEST_F(ProcessAlone, AnswersEveryCollectiveWithoutMpi) {
   Environment environment;
-  const Communicator world;
-  EXPECT_EQ(world.rank(), 0);
-  EXPECT_EQ(world.size(), 1);
-  EXPECT_TRUE(world.is_root());
+  const Communicator& communicator = environment.communicator();
+  EXPECT_EQ(communicator.rank(), 0);
+  EXPECT_EQ(communicator.size(), 1);
+  EXPECT_TRUE(communicator.is_root());
 
   std::vector<float> values(300007);
   std::iota(values.begin(), values.end(), -5.0F);
   const auto before = values;
-  const auto ticket = world.begin_all_reduce(values);
-  world.wait(ticket);
-  world.all_reduce(values);
-  world.broadcast(std::span<float>(values));
+  const auto ticket = communicator.begin_all_reduce(values);
+  communicator.wait(ticket);
+  communicator.all_reduce(values);
+  communicator.broadcast(std::span<float>(values));
   EXPECT_EQ(values, before);
 
   std::vector<double> doubles{1.5, -2, std::numeric_limits<double>::infinity()};
   const auto doubles_before = doubles;
-  world.all_reduce(doubles);
-  world.max(doubles);
+  communicator.all_reduce(doubles);
+  communicator.max(doubles);
   EXPECT_EQ(doubles, doubles_before);
 
   std::vector<std::uint64_t> bits{5, 0, 7};
-  world.wait(world.begin_or_reduce(bits));
-  world.broadcast(std::span<std::uint64_t>(bits));
+  communicator.wait(communicator.begin_or_reduce(bits));
+  communicator.broadcast(std::span<std::uint64_t>(bits));
   EXPECT_EQ(bits, (std::vector<std::uint64_t>{5, 0, 7}));
 
   std::string text = std::string("a line\n\0 and more", 17);
   const std::string text_before = text;
-  world.broadcast(text);
+  communicator.broadcast(text);
   EXPECT_EQ(text, text_before);
-  EXPECT_EQ(world.gather(text), std::vector<std::string>{text});
-  world.barrier();
-  world.wait_for_all();
+  EXPECT_EQ(communicator.gather(text), std::vector<std::string>{text});
+  communicator.barrier();
+  communicator.wait_for_all();
 
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
-  EXPECT_EQ(world.hosts(), std::vector<std::string>{host});
-  EXPECT_EQ(world.traffic().bytes_sent, 0u);
+  EXPECT_EQ(communicator.hosts(), std::vector<std::string>{host});
+  EXPECT_EQ(communicator.traffic().bytes_sent, 0u);
   {
-    const Activity activity("tests");
-    set_stall_timeout(1);
+    const Activity activity(communicator, "tests");
+    communicator.set_stall_timeout(1);
   }
-  world.abandon();
+  EXPECT_EQ(communicator.split(3, 0).size(), 1);
+  communicator.abandon();
   environment.finish();
 }
 
-TEST_F(WorldOfOne, IsWhatMpirunWithOneProcessMakes) {
+TEST_F(ProcessAlone, IsWhatMpirunWithOneProcessMakes) {
   ::setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
   ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
   ::setenv("PMIX_RANK", "0", 1);
   ::setenv("SLURM_NTASKS", "4", 1);
   Environment environment;
-  EXPECT_EQ(Communicator().size(), 1);
+  EXPECT_EQ(environment.communicator().size(), 1);
   environment.finish();
 }
 
-TEST_F(WorldOfOne, NamesItsMpiLibraryWithoutStartingIt) {
+TEST_F(ProcessAlone, NamesItsMpiLibraryWithoutStartingIt) {
   EXPECT_THAT(library(), testing::HasSubstr("MPI"));
 }
 
-TEST_F(WorldOfOne, RefusesTheTasksThatAJobGrantedInVain) {
+TEST_F(ProcessAlone, RefusesTheTasksThatAJobGrantedInVain) {
   ::setenv("SLURM_NTASKS", "4", 1);
   EXPECT_THROW(Environment(), Error);
 }
 
-TEST_F(WorldOfOne, RefusesAStartTimeoutThatIsNoNumber) {
+TEST_F(ProcessAlone, RefusesAStartTimeoutThatIsNoNumber) {
   EXPECT_THROW(start_timeout([](const char*) { return "soon"; }), UsageError);
 }
 
-TEST_F(WorldOfOne, EndsWithTheExitCodeOfAnAbort) {
+TEST_F(ProcessAlone, EndsWithTheExitCodeOfAnAbort) {
   const auto abort_with = [](int exit_code) {
     Environment environment;
     Environment::abort(exit_code);
@@ -116,7 +117,7 @@ TEST_F(WorldOfOne, EndsWithTheExitCodeOfAnAbort) {
   EXPECT_EXIT(abort_with(85), testing::ExitedWithCode(85), "");
 }
 
-TEST_F(WorldOfOne, LetsAnExceptionPass) {
+TEST_F(ProcessAlone, LetsAnExceptionPass) {
   EXPECT_THROW(
       {
         Environment environment;
@@ -125,14 +126,14 @@ TEST_F(WorldOfOne, LetsAnExceptionPass) {
       Error);
 }
 
-TEST_F(WorldOfOne, LeavesTheTemporaryFolderEmpty) {
+TEST_F(ProcessAlone, LeavesTheTemporaryFolderEmpty) {
   const Scratch scratch;
   const char* const former = std::getenv("TMPDIR");
   const std::string kept = former ? former : "";
   ::setenv("TMPDIR", scratch.path().c_str(), 1);
   {
     Environment environment;
-    Communicator().barrier();
+    environment.communicator().barrier();
     library();
     EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
     environment.finish();

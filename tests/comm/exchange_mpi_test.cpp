@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/comm/communicator.h"
+#include "tests/support/communicator.h"
 
 namespace rnnsearch::comm {
 namespace {
 
-const Communicator world;
+using support::communicator;
 
 std::vector<float> values_of(int rank, std::size_t count, std::uint64_t seed = 5) {
   Random random(seed, static_cast<std::uint64_t>(rank));
@@ -37,8 +37,8 @@ class OnGrids : public testing::TestWithParam<Shape> {
  protected:
   /// Of this rank, with lines of hosts where the number of ranks allows.
   static Grid grid_of_test() {
-    const int host = world.size() % GetParam().ranks_of_host == 0 ? GetParam().ranks_of_host : 1;
-    return {world.rank(), world.size(), host, GetParam().widest};
+    const int host = communicator().size() % GetParam().ranks_of_host == 0 ? GetParam().ranks_of_host : 1;
+    return {communicator().rank(), communicator().size(), host, GetParam().widest};
   }
 };
 
@@ -65,23 +65,23 @@ TEST_P(OnGrids, SumsRanksInAnOrderThatDoesNotDependOnTheGrid) {
   const Grid grid = grid_of_test();
   Exchange exchange;
   for (const std::size_t count : {0, 1, 15, 16, 17, 33, 1000, 100'003}) {
-    auto values = values_of(world.rank(), count);
-    if (count > 0 && world.rank() % 2 == 0) values[0] = -0.0F;
+    auto values = values_of(communicator().rank(), count);
+    if (count > 0 && communicator().rank() % 2 == 0) values[0] = -0.0F;
     exchange.begin(MPI_COMM_WORLD, grid, count, {values});
     finish(exchange);
-    const auto expected = sum_in_pairs(0, static_cast<std::uint64_t>(world.size()), count);
+    const auto expected = sum_in_pairs(0, static_cast<std::uint64_t>(communicator().size()), count);
     EXPECT_TRUE(count == 0 || std::memcmp(values.data(), expected.data(), count * sizeof(float)) == 0) << count;
   }
 }
 
 TEST_P(OnGrids, SumsShardsInAnOrderThatDoesNotDependOnTheRanks) {
   const Grid grid = grid_of_test();
-  const auto ranks = static_cast<std::uint64_t>(world.size());
+  const auto ranks = static_cast<std::uint64_t>(communicator().size());
   Exchange exchange;
   std::uint64_t number = 0;
   for (const std::uint64_t each : {1, 2, 3, 5, 8}) {
     const ShardTree tree(each * ranks);
-    const auto nodes = tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(world.rank()), 1, ranks));
+    const auto nodes = tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(communicator().rank()), 1, ranks));
     for (const std::size_t count : {0, 1, 17, 33, 1000, 100'003}) {
       std::vector<std::vector<float>> sums;
       for (const auto& [first, end] : nodes) sums.push_back(sum_in_pairs(first, end, count));
@@ -102,7 +102,7 @@ TEST_P(OnGrids, SendsAsManyBytesForShardsAsForRanks) {
   exchange.begin(MPI_COMM_WORLD, grid, 1, {values});
   finish(exchange);
   const std::uint64_t for_ranks = exchange.bytes_sent();
-  exchange.begin(MPI_COMM_WORLD, grid, 2, {values, 4 * static_cast<std::uint64_t>(world.size()), {}});
+  exchange.begin(MPI_COMM_WORLD, grid, 2, {values, 4 * static_cast<std::uint64_t>(communicator().size()), {}});
   finish(exchange);
   EXPECT_EQ(exchange.bytes_sent(), for_ranks);
   // Ranks that have been added to one another are one node if they are a power of two, else a few.
@@ -110,7 +110,7 @@ TEST_P(OnGrids, SendsAsManyBytesForShardsAsForRanks) {
   for (int dimension = 0; dimension < grid.dimensions(); ++dimension) {
     one_node = one_node && std::has_single_bit(static_cast<unsigned>(grid.stride(dimension)));
   }
-  const double ranks = world.size(),
+  const double ranks = communicator().size(),
                least = 2 * (ranks - 1) / ranks * static_cast<double>(values.size() * sizeof(float));
   EXPECT_GE(static_cast<double>(for_ranks), 0.99 * least);
   EXPECT_LE(static_cast<double>(for_ranks), (one_node ? 1.01 : 1.5) * least);
@@ -124,10 +124,10 @@ TEST_P(OnGrids, OvertakesItself) {
   b.begin(MPI_COMM_WORLD, grid, 2, {two});
   c.begin(MPI_COMM_WORLD, grid, 3, {three});
   // each rank looks at them in its own order
-  for (int turn = world.rank(); !(a.done() && b.done() && c.done()); ++turn) {
+  for (int turn = communicator().rank(); !(a.done() && b.done() && c.done()); ++turn) {
     (turn % 3 == 0 ? a : turn % 3 == 1 ? b : c).advance();
   }
-  const auto ranks = static_cast<float>(world.size());
+  const auto ranks = static_cast<float>(communicator().size());
   EXPECT_EQ(one, std::vector<float>(5000, ranks));
   EXPECT_EQ(two, std::vector<float>(70, 2 * ranks));
   EXPECT_EQ(three, std::vector<float>(300'000, 3 * ranks));
@@ -136,7 +136,7 @@ TEST_P(OnGrids, OvertakesItself) {
 TEST_P(OnGrids, PassesNaNAndInfinityOn) {
   const Grid grid = grid_of_test();
   std::vector<float> values(40, 1.0F);
-  if (world.is_root()) {
+  if (communicator().is_root()) {
     values[3] = std::numeric_limits<float>::quiet_NaN();
     values[39] = std::numeric_limits<float>::infinity();
   }
@@ -145,7 +145,7 @@ TEST_P(OnGrids, PassesNaNAndInfinityOn) {
   finish(exchange);
   EXPECT_TRUE(std::isnan(values[3]));
   EXPECT_FALSE(std::isfinite(values[39]));
-  EXPECT_EQ(values[4], static_cast<float>(world.size()));
+  EXPECT_EQ(values[4], static_cast<float>(communicator().size()));
 }
 
 // Widest 1: two dimensions of hosts where their number allows.

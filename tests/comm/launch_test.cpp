@@ -25,9 +25,9 @@ Launch launch_in(const Variables& variables) {
   return launch_of(lookup_in(variables));
 }
 
-std::string refusal(const Variables& variables, int world, const std::string& mpi = "Open MPI v4.1.4") {
+std::string refusal(const Variables& variables, int ranks, const std::string& mpi = "Open MPI v4.1.4") {
   try {
-    check_launch(lookup_in(variables), world, mpi);
+    check_launch(lookup_in(variables), ranks, mpi);
   } catch (const Error& error) {
     return error.what();
   }
@@ -165,7 +165,7 @@ TEST(Launch, AcceptsOneRankThatWasAskedFor) {
   EXPECT_EQ(refusal({}, 1), "");
 }
 
-TEST(Launch, AcceptsAWorldOfSeveralRanks) {
+TEST(Launch, AcceptsSeveralRanks) {
   EXPECT_EQ(refusal(kStepOfFour + Variables{{"PMIX_RANK", "3"}}, 4), "");
   EXPECT_EQ(refusal(kMpirunOfThree, 3), "");
 }

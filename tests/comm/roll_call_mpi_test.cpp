@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "rnnsearch/comm/communicator.h"
+#include "tests/support/communicator.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -19,11 +19,11 @@ class RollCalls : public testing::Test {
   RollCalls() {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     std::vector<std::string> hosts;
-    for (int rank = 0; rank < world_.size(); ++rank) hosts.push_back("host" + std::to_string(rank));
+    for (int rank = 0; rank < communicator_.size(); ++rank) hosts.push_back("host" + std::to_string(rank));
     roll_call_ = std::make_unique<RollCall>(comm_, hosts);
   }
   ~RollCalls() override {
-    world_.barrier();
+    communicator_.barrier();
     MPI_Comm_free(&comm_);
   }
 
@@ -70,19 +70,19 @@ class RollCalls : public testing::Test {
     MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTold, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   void tell_others() {
-    for (int rank = 1; rank < world_.size(); ++rank) MPI_Send(nullptr, 0, MPI_BYTE, rank, kTold, MPI_COMM_WORLD);
+    for (int rank = 1; rank < communicator_.size(); ++rank) MPI_Send(nullptr, 0, MPI_BYTE, rank, kTold, MPI_COMM_WORLD);
   }
 
   static constexpr int kTold = 99, kLook = 98;  // tags
-  const Communicator world_{};
-  const int others_ = world_.size() - 1;
+  const Communicator& communicator_ = support::communicator();
+  const int others_ = communicator_.size() - 1;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::unique_ptr<RollCall> roll_call_;
 };
 
 TEST_F(RollCalls, NameARankThatDoesNotAnswer) {
-  const int last = world_.size() - 1;
-  if (world_.rank() == 0) {
+  const int last = communicator_.size() - 1;
+  if (communicator_.rank() == 0) {
     double seconds = 0;
     const auto finding = wait_for_finding(20, seconds, others_ - 1);
     ASSERT_TRUE(finding);
@@ -92,7 +92,7 @@ TEST_F(RollCalls, NameARankThatDoesNotAnswer) {
         << finding->text;
     EXPECT_EQ(seconds, 20);
     tell_others();
-  } else if (world_.rank() < last) {
+  } else if (communicator_.rank() < last) {
     answer_until_told(at(8, 1, "in a sum"));
   } else {
     MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTold, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -100,8 +100,8 @@ TEST_F(RollCalls, NameARankThatDoesNotAnswer) {
 }
 
 TEST_F(RollCalls, NameARankThatIsLateAndHopeForIt) {
-  const int last = world_.size() - 1;
-  if (world_.rank() == 0) {
+  const int last = communicator_.size() - 1;
+  if (communicator_.rank() == 0) {
     double seconds = 0;
     auto finding = wait_for_finding(20, seconds, others_);
     ASSERT_TRUE(finding);
@@ -122,12 +122,12 @@ TEST_F(RollCalls, NameARankThatIsLateAndHopeForIt) {
     EXPECT_EQ(findings, 10);
     tell_others();
   } else {
-    answer_until_told(world_.rank() == last ? at(7, 0, "writes a checkpoint", false) : at(8, 1, "in a sum"));
+    answer_until_told(communicator_.rank() == last ? at(7, 0, "writes a checkpoint", false) : at(8, 1, "in a sum"));
   }
 }
 
 TEST_F(RollCalls, SayWhenNobodyIsLate) {
-  if (world_.rank() == 0) {
+  if (communicator_.rank() == 0) {
     double seconds = 0;
     const auto finding = wait_for_finding(20, seconds, others_);
     ASSERT_TRUE(finding);
@@ -141,7 +141,7 @@ TEST_F(RollCalls, SayWhenNobodyIsLate) {
 
 // Rank 0 got on to the next sum, the others are stuck in this one: they are not late.
 TEST_F(RollCalls, SayThatNothingMovesWhereTheLastOnesWait) {
-  if (world_.rank() == 0) {
+  if (communicator_.rank() == 0) {
     double seconds = 0;
     const auto finding = wait_for_finding(20, seconds, others_);
     ASSERT_TRUE(finding);
@@ -155,7 +155,7 @@ TEST_F(RollCalls, SayThatNothingMovesWhereTheLastOnesWait) {
 }
 
 TEST_F(RollCalls, AreContentWhenSomethingMovesWhereTheLastOnesWait) {
-  if (world_.rank() == 0) {
+  if (communicator_.rank() == 0) {
     double seconds = 0;
     for (; seconds < 100; seconds += 1) {
       EXPECT_FALSE(roll_call_->tick(at(8, seconds, "in a sum"), 20));

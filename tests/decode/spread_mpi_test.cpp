@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const comm::Communicator world;
+using support::communicator;
 
 TEST(Deal, CutsBatchesOfTheLongestItemsFirst) {
   const std::vector<std::size_t> lengths{2, 5, 2, 7, 5};
@@ -32,15 +32,15 @@ TEST(Deal, GivesEveryRankTheItemsOfItsTurn) {
 }
 
 TEST(Spread, GivesTheRootTheResultsInTheOrderOfItsItems) {
-  const support::Watchdog watchdog(300, text_of("spreading, rank ", world.rank()));
+  const support::Watchdog watchdog(300, text_of("spreading, rank ", communicator().rank()));
   std::vector<std::string> items;
   std::vector<std::size_t> lengths;
-  for (std::size_t i = 0; i < 23 && world.is_root(); ++i) {
+  for (std::size_t i = 0; i < 23 && communicator().is_root(); ++i) {
     items.push_back(std::string(i * 7 % 5, 'x') + text_of(i));
     lengths.push_back(items.back().size());
   }
   std::size_t computed = 0;
-  const auto results = spread<std::string, std::string>(world, items, by_length(lengths, 3),
+  const auto results = spread<std::string, std::string>(communicator(), items, by_length(lengths, 3),
                                                         [&](const std::vector<const std::string*>& batch) {
                                                           EXPECT_LE(batch.size(), 3U);
                                                           computed += batch.size();
@@ -53,26 +53,28 @@ TEST(Spread, GivesTheRootTheResultsInTheOrderOfItsItems) {
   for (std::size_t i = 0; i < items.size(); ++i) EXPECT_EQ(results[i], items[i] + "!");
   EXPECT_GT(computed, 0U);
   double all = static_cast<double>(computed);
-  world.all_reduce(std::span(&all, 1));
+  communicator().all_reduce(std::span(&all, 1));
   EXPECT_EQ(all, 23);
 }
 
 TEST(Spread, LeavesOutWhatARankDidNotDoOnceASignalCame) {
-  const support::Watchdog watchdog(300, text_of("stopping, rank ", world.rank()));
+  const support::Watchdog watchdog(300, text_of("stopping, rank ", communicator().rank()));
   const StopSignals signals;
-  const int last = world.size() - 1;
+  const int last = communicator().size() - 1;
   std::vector<double> items;
-  if (world.is_root()) items.assign(4 * static_cast<std::size_t>(world.size()), 1);
+  if (communicator().is_root()) items.assign(4 * static_cast<std::size_t>(communicator().size()), 1);
   Deal deal;  // one item each, in turn
   for (std::size_t i = 0; i < items.size(); ++i) deal.push_back({i});
-  const auto results = spread<double, double>(world, items, deal, [&](const std::vector<const double*>& batch) {
-    if (world.rank() == last) std::raise(SIGUSR1);
-    return std::vector<std::optional<double>>{*batch.front() + 1};
-  });
-  EXPECT_TRUE(comm::stop_signal_came_anywhere(world));
+  const auto results =
+      spread<double, double>(communicator(), items, deal, [&](const std::vector<const double*>& batch) {
+        if (communicator().rank() == last) std::raise(SIGUSR1);
+        return std::vector<std::optional<double>>{*batch.front() + 1};
+      });
+  EXPECT_TRUE(comm::stop_signal_came_anywhere(communicator()));
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto turn = i / static_cast<std::size_t>(world.size());
-    const bool left_out = i % static_cast<std::size_t>(world.size()) == static_cast<std::size_t>(last) && turn > 0;
+    const auto turn = i / static_cast<std::size_t>(communicator().size());
+    const bool left_out =
+        i % static_cast<std::size_t>(communicator().size()) == static_cast<std::size_t>(last) && turn > 0;
     EXPECT_EQ(results[i].has_value(), !left_out) << i;
   }
 }

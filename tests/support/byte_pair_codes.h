@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/utf8_size.h"
+#include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch::support {
 
@@ -36,7 +36,7 @@ struct BytePairCodes {
   std::vector<std::string> split(std::string_view text) const {
     std::vector<std::string> word;
     for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(word.back().size())) {
-      word.emplace_back(rest.substr(0, text::utf8_size(rest)));
+      word.emplace_back(rest.substr(0, utf8_size(rest.front())));
     }
     if (word.size() <= 1) return word;
     if (joins_end) {

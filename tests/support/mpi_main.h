@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "rnnsearch/comm/communicator.h"
+#include "tests/support/communicator.h"
 
 namespace rnnsearch::support {
 
@@ -14,23 +15,23 @@ namespace rnnsearch::support {
 class FailurePrinter : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    std::fprintf(stderr, "rank %d: %s:%d: %s\n", comm::Communicator().rank(),
-                 result.file_name() ? result.file_name() : "?", result.line_number(), result.summary());
+    std::fprintf(stderr, "rank %d: %s:%d: %s\n", communicator().rank(), result.file_name() ? result.file_name() : "?",
+                 result.line_number(), result.summary());
   }
 };
 
 /// A test that fails on one rank fails the program on all.
 inline int run_mpi_tests(int argc, char** argv) {
   comm::Environment environment;
+  all_ranks = &environment.communicator();
   testing::InitGoogleTest(&argc, argv);
-  const comm::Communicator world;
-  if (!world.is_root()) {
+  if (!communicator().is_root()) {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailurePrinter);
   }
   double failed = RUN_ALL_TESTS();
-  world.max(std::span(&failed, 1));
+  communicator().max(std::span(&failed, 1));
   environment.finish();
   return failed > 0;
 }

@@ -79,7 +79,7 @@ class RandomAttempts {
     for (std::uint64_t left = 1 + random_.below(4); left > 0; --left) plan_ += "; " + disturbed(may_crash);
     plan_ += text_of("; at last: ", attempted("parts", options_, {}));
     set_thread_count(threads);
-    if (!comm::Communicator().is_root()) return;
+    if (!support::communicator().is_root()) return;
     const Record whole = record_of("whole"), parts = record_of("parts");
     EXPECT_TRUE(parts.parameters == whole.parameters) << plan_;
     EXPECT_TRUE(parts.average == whole.average) << plan_;
@@ -150,7 +150,7 @@ class RandomAttempts {
     const std::uint64_t at = 1 + random_.below(options_.max_updates);
     const int signal = one_of({SIGTERM, SIGUSR1});
     const auto raise = [=](std::uint64_t update) {
-      if (update >= at && comm::Communicator().is_root()) std::raise(signal);
+      if (update >= at && support::communicator().is_root()) std::raise(signal);
     };
     switch (random_.below(may_crash ? 9 : 8)) {
       case 0:
@@ -252,7 +252,7 @@ inline void expect_no_difference_by_random_attempts(const corpus::Corpus& corpus
     SCOPED_TRACE(text_of("RNNSEARCH_ATTEMPTS_SEED=", seed, " RNNSEARCH_ATTEMPTS=1"));
     const auto of_this = folder / text_of("attempts-", seed);
     RandomAttempts(corpus, of_this, seed).expect_no_difference(may_crash);
-    if (comm::Communicator().is_root()) std::filesystem::remove_all(of_this);
+    if (support::communicator().is_root()) std::filesystem::remove_all(of_this);
   }
 }
 

@@ -15,7 +15,7 @@ namespace rnnsearch::train {
 namespace {
 
 constexpr std::size_t kTableRows = 70, kCols = 5;
-const comm::Communicator world;
+using support::communicator;
 
 /// The words of a rank in an update, without repetition, and their gradients: about 1, which bfloat16 rounds always in
 /// the same direction.
@@ -48,17 +48,17 @@ Sums sums_of(std::uint64_t updates) {
   SummedRows rows(kTableRows, kCols);
   Sums sums;
   for (std::uint64_t update = 0; update < updates; ++update) {
-    const Drawn own = drawn(update, world.rank());
+    const Drawn own = drawn(update, communicator().rank());
     Sentences source;
     if (!own.words.empty()) source.add(own.words);
     table.rows.clear();
     table.rows.add(own.words, {own.gradients.data(), own.words.size(), kCols});
-    rows.begin_union(world, table, source, {}, options);
-    rows.set(world, table);
-    world.begin_all_reduce(rows.rows());
-    world.wait_for_all();
+    rows.begin_union(communicator(), table, source, {}, options);
+    rows.set(communicator(), table);
+    communicator().begin_all_reduce(rows.rows());
+    communicator().wait_for_all();
     std::set<WordId> united;
-    for (int rank = 0; rank < world.size(); ++rank) {
+    for (int rank = 0; rank < communicator().size(); ++rank) {
       const Drawn theirs = drawn(update, rank);
       united.insert(theirs.words.begin(), theirs.words.end());
       for (std::size_t i = 0; i < theirs.gradients.size(); ++i) {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/train/trainer.h"
+#include "tests/support/communicator.h"
 
 namespace rnnsearch::train {
 
@@ -85,12 +85,12 @@ inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path
                        std::function<void(std::uint64_t update)> after = {},
                        const std::optional<model::ModelOptions>& model_options = {},
                        const std::string& dev_set = "dev") {
-  const comm::Communicator world;
+  const comm::Communicator& communicator = support::communicator();
   model::Model model(model_options.value_or(tiny_model_options(corpus)));
   Outcome outcome;
   Recorder recorder(outcome.updates, std::move(after));
   std::unique_ptr<RunDirectory> run;
-  if (world.is_root()) {
+  if (communicator.is_root()) {
     std::string ini;
     const Config identity = identity_of(model.options(), options);
     Config all = config_of(options);
@@ -100,7 +100,7 @@ inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path
     run->set_record(ini, Json::object());
   }
   outcome.result =
-      train({world, corpus, model, options, run.get(), std::move(validator), &recorder, deadline, {}, dev_set});
+      train({communicator, corpus, model, options, run.get(), std::move(validator), &recorder, deadline, {}, dev_set});
   outcome.weights = bytes_of(model.parameters());
   return outcome;
 }

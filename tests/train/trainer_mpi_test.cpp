@@ -21,23 +21,23 @@
 namespace rnnsearch::train {
 namespace {
 
-const comm::Communicator world;
+using support::communicator;
 
 /// A folder and a corpus that all ranks see; the root makes and removes them.
 class DistributedTraining : public testing::Test {
  protected:
   DistributedTraining() {
-    if (world.is_root()) {
+    if (communicator().is_root()) {
       scratch_.emplace();
       path_ = scratch_->path().string();
       support::make_tiny_corpus(*path_, 301);
     } else {
       path_.emplace();
     }
-    world.broadcast(*path_);
+    communicator().broadcast(*path_);
     corpus_.emplace(folder() / "corpus.h5");
   }
-  ~DistributedTraining() override { world.barrier(); }
+  ~DistributedTraining() override { communicator().barrier(); }
 
   std::filesystem::path folder() const { return *path_; }
   Outcome run(const std::string& name, const TrainOptions& options, Validator validator = {}) {
@@ -83,7 +83,7 @@ struct Reference {
 
 /// At the root; elsewhere there are no reports.
 void expect_losses(const std::vector<UpdateReport>& updates, const std::vector<double>& expected) {
-  if (!world.is_root()) return;
+  if (!communicator().is_root()) return;
   ASSERT_EQ(updates.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NEAR(updates[i].loss_per_word / expected[i], 1, 1e-5) << "update " << updates[i].update;
@@ -109,7 +109,7 @@ TEST_F(DistributedTraining, HasTheLossesOfOneProcess) {
 }
 
 TEST_F(DistributedTraining, GivesEveryRankTheSameBits) {
-  const auto all = world.gather(run("run", tiny_options(), dev_loss(*corpus_)).weights);
+  const auto all = communicator().gather(run("run", tiny_options(), dev_loss(*corpus_)).weights);
   for (const auto& one : all) EXPECT_TRUE(one == all.front());
 }
 
@@ -120,7 +120,7 @@ TEST_F(DistributedTraining, EndsWithTheSameBitsHoweverItIsCutIntoAttempts) {
 TEST_F(DistributedTraining, GoesOnWithTheSameBatchesAfterAnotherNumberOfRanks) {
   Reference reference(*corpus_, tiny_options());
   reference.train(20);
-  if (world.is_root()) {
+  if (communicator().is_root()) {
     const auto checkpoint = folder() / "of-one-rank.h5";
     save_checkpoint(checkpoint, {reference.model,
                                  *reference.optimizer,
@@ -131,7 +131,7 @@ TEST_F(DistributedTraining, GoesOnWithTheSameBatchesAfterAnotherNumberOfRanks) {
                                  corpus_->pipeline(),
                                  tiny_options()});
   }
-  world.barrier();
+  communicator().barrier();
   reference.train(30);
   TrainOptions options = tiny_options();
   options.resume = folder() / "of-one-rank.h5";
@@ -165,7 +165,7 @@ TEST_F(DistributedTraining, ValidatesOnAllRanksWhenTheClockOfTheFirstSaysSo) {
 TEST_F(DistributedTraining, StopsOnAllRanksWhenOneIsSignalled) {
   // The last rank is signalled while update 10 is validated: all agree at once, and validate it when they go on.
   const Validator signalling = [inner = dev_loss(*corpus_)](auto& model, std::uint64_t update, const auto& stop) {
-    if (update == 10 && world.rank() == world.size() - 1) std::raise(SIGTERM);
+    if (update == 10 && communicator().rank() == communicator().size() - 1) std::raise(SIGTERM);
     return inner(model, update, stop);
   };
   const auto stopped = run("run", tiny_options(), signalling);
@@ -186,11 +186,11 @@ TEST_F(DistributedTraining, StopsOnAllRanksByTheRootsClock) {
     const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     // The other ranks' deadline is long past; they are not asked.
     const auto stopped = attempt(*corpus_, folder() / text_of("run-", seconds), options, dev_loss(*corpus_),
-                                 world.is_root() ? now + seconds : now - 1000);
+                                 communicator().is_root() ? now + seconds : now - 1000);
     EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
     updates[0] = static_cast<double>(stopped.result.state.update);
     updates[1] = -updates[0];
-    world.max(updates);
+    communicator().max(updates);
     EXPECT_EQ(updates[0], -updates[1]);
   }
   EXPECT_GT(updates[0], 0);
@@ -200,7 +200,8 @@ TEST_F(DistributedTraining, AgreesOnTheRootsValidation) {
   TrainOptions options = tiny_options();
   options.early_stop_patience = 1;
   const Validator disagreeing = [](auto&, std::uint64_t update, const auto&) {
-    return ValidationResult{static_cast<double>(update) + world.rank() * (update == 10 ? 100 : -100), 0, false};
+    return ValidationResult{static_cast<double>(update) + communicator().rank() * (update == 10 ? 100 : -100), 0,
+                            false};
   };
   const auto outcome = run("run", options, disagreeing);
   EXPECT_EQ(outcome.result.reason, StopReason::kPatience);
@@ -217,14 +218,14 @@ TEST_F(DistributedTraining, BeginsWithTheSameInitialModelOnAllRanks) {
   options.seed = 7;
   const Outcome outcome = run("now", options);
   std::string of_root = outcome.weights;
-  world.broadcast(of_root);
+  communicator().broadcast(of_root);
   EXPECT_TRUE(outcome.weights == of_root);
   // Adam divides by 1 - beta^t, so that steps and accumulators show in the first update.
   options.initial_optimizer = false;
   EXPECT_FALSE(run("without-optimizer", options).weights == outcome.weights);
   options.initial_model = (folder() / "nowhere").string();
   EXPECT_THROW(run("none", options), comm::AgreedError);
-  world.barrier();  // the root has removed the folder
+  communicator().barrier();  // the root has removed the folder
   EXPECT_FALSE(std::filesystem::exists(folder() / "none"));
 }
 

@@ -18,8 +18,8 @@
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
+#include "tests/support/communicator.h"
 #include "tests/support/message_of.h"
-#include "tests/support/mpi_environment.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/random_attempts.h"
@@ -397,7 +397,8 @@ TEST_F(Training, SkipsUpdatesWhoseGradientIsNotFinite) {
     RunDirectory run(scratch_ / std::filesystem::path(parameter).filename(), options,
                      identity_of(model.options(), options));
     Breakage breakage(model, parameter, true);
-    const auto result = train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+    const auto result =
+        train({support::communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
     EXPECT_EQ(result.state.update, 15U);
     EXPECT_EQ(result.state.skipped_updates, 3U);
     EXPECT_EQ(result.state.skipped_in_a_row, 0U);
@@ -425,7 +426,7 @@ TEST_F(Training, GivesUpAfterARunOfSkippedUpdates) {
   RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
   Breakage breakage(model, "encoder/embedding_bias", false);
   try {
-    train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+    train({support::communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
     FAIL() << "it went on";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("4 updates in a row were not finite, up to update 14"),
@@ -440,7 +441,7 @@ TEST_F(Training, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
   options.max_skipped = 100;
   RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
   Breakage breakage(model, "encoder/embedding_bias", false);
-  train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+  train({support::communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
   EXPECT_EQ(checkpoints_of(scratch_ / "run").at(0).filename(), "update-00000008.h5");
   EXPECT_EQ(load_model(scratch_ / "run/checkpoints/update-00000004.h5").update, 4U);
 }
@@ -503,7 +504,7 @@ TEST_F(Training, WritesADueCheckpointAfterTheNextUpdateThatIsNotSkipped) {
   options.checkpoint_every = 12;
   RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
   Breakage breakage(model, "encoder/embedding_bias", true);  // updates 11 to 13 are skipped
-  train({comm::Communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+  train({support::communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
   const auto checkpoints = checkpoints_of(scratch_ / "run");
   ASSERT_EQ(checkpoints.size(), 2U);
   EXPECT_EQ(checkpoints.back().filename(), "update-00000014.h5");

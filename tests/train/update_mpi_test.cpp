@@ -18,7 +18,7 @@
 namespace rnnsearch::train {
 namespace {
 
-const comm::Communicator world;
+using support::communicator;
 
 Sentences sentences(std::uint64_t seed) {
   Random random(seed);
@@ -33,7 +33,7 @@ Sentences sentences(std::uint64_t seed) {
 
 class Update : public testing::Test {
  protected:
-  Update() : model_(model_options()), step_(world, model_, options_) { model_.initialise(1); }
+  Update() : model_(model_options()), step_(communicator(), model_, options_) { model_.initialise(1); }
 
   static model::ModelOptions model_options() {
     model::ModelOptions options;
@@ -49,10 +49,10 @@ class Update : public testing::Test {
 };
 
 TEST_F(Update, SumsLossWordsAndVotesOverTheRanks) {
-  const double ranks = world.size();
+  const double ranks = communicator().size();
   const model::Loss own = model_.loss(source_, target_);
   std::vector<double> votes{0, 5};
-  const auto result = step_.run({source_, target_, 3, 1, votes, [&] { votes[0] = world.rank(); }});
+  const auto result = step_.run({source_, target_, 3, 1, votes, [&] { votes[0] = communicator().rank(); }});
   EXPECT_TRUE(result.applied);
   EXPECT_NEAR(result.negative_log_likelihood / own.negative_log_likelihood, ranks, 1e-5);
   EXPECT_EQ(result.words, ranks * static_cast<double>(own.words));
@@ -82,7 +82,8 @@ TEST_F(Update, CountsAllPiecesOfItsShare) {
 
 TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {
   const std::vector<float> before(model_.parameters().begin(), model_.parameters().end());
-  if (world.is_root()) model_.parameters()[0] = model_.parameters().back() = std::numeric_limits<float>::quiet_NaN();
+  if (communicator().is_root())
+    model_.parameters()[0] = model_.parameters().back() = std::numeric_limits<float>::quiet_NaN();
   const auto result = step_.run({source_, target_, 3, 1});
   EXPECT_FALSE(result.applied);
   EXPECT_EQ(step_.optimizer().steps, 0);
@@ -93,9 +94,10 @@ TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {
 std::vector<float> weights_after_updates(const TrainOptions& options, const model::ModelOptions& sizes) {
   model::Model model(sizes);
   model.initialise(1);
-  UpdateStep step(world, model, options);
+  UpdateStep step(communicator(), model, options);
   for (std::uint64_t update = 0; update < 5; ++update) {
-    const auto rank = static_cast<std::uint64_t>(world.rank()), ranks = static_cast<std::uint64_t>(world.size());
+    const auto rank = static_cast<std::uint64_t>(communicator().rank()),
+               ranks = static_cast<std::uint64_t>(communicator().size());
     const bool none = update == 3 && rank + 1 == ranks;
     const Sentences source = none ? Sentences{} : sentences(10 * update + rank);
     const Sentences target = none ? Sentences{} : sentences(1000 + 10 * update + rank);
@@ -139,7 +141,7 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
     const auto optimizer = make_optimizer(options, model.parameters().size());
     for (std::uint64_t update = 0; update < 5; ++update) {
       model.zero_gradient();
-      const auto ranks = static_cast<std::uint64_t>(world.size()) - (update == 3 ? 1 : 0);
+      const auto ranks = static_cast<std::uint64_t>(communicator().size()) - (update == 3 ? 1 : 0);
       for (std::uint64_t rank = 0; rank < ranks; ++rank) {
         model.accumulate_gradient(sentences(10 * update + rank), sentences(1000 + 10 * update + rank));
       }
@@ -201,7 +203,8 @@ std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptio
 }
 
 TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
-  const auto rank = static_cast<std::uint64_t>(world.rank()), ranks = static_cast<std::uint64_t>(world.size());
+  const auto rank = static_cast<std::uint64_t>(communicator().rank()),
+             ranks = static_cast<std::uint64_t>(communicator().size());
   for (const std::uint64_t each : {1, 2, 3, 4}) {
     for (const double dropout : {0.0, 0.3}) {
       for (const bool overlap : {true, false}) {
@@ -215,7 +218,7 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
         options.overlap = overlap;
         model::Model model(sizes);
         model.initialise(1);
-        UpdateStep step(world, model, options);
+        UpdateStep step(communicator(), model, options);
         std::vector<double> losses, expected_losses;
         for (std::uint64_t update = 0; update < 5; ++update) {
           Sentences source, target;
@@ -241,14 +244,14 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
 
 TEST_F(Update, RefusesShardsThatTheRanksCannotShareEvenly) {
   TrainOptions options;
-  options.reproducible_shards = static_cast<std::uint64_t>(2 * world.size() + 1);
-  EXPECT_THROW(UpdateStep(world, model_, options), Error);
+  options.reproducible_shards = static_cast<std::uint64_t>(2 * communicator().size() + 1);
+  EXPECT_THROW(UpdateStep(communicator(), model_, options), Error);
 }
 
 TEST_F(Update, LeavesAllRanksWithTheSameWeights) {
   const auto weights = weights_after_updates(TrainOptions(), model_options());
   auto of_root = weights;
-  world.broadcast(std::span(of_root));
+  communicator().broadcast(std::span(of_root));
   EXPECT_TRUE(weights == of_root);
 }
 

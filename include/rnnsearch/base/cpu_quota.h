@@ -1,11 +1,18 @@
-// The share of the CPUs' time that a container or a batch system grants, which the set of allowed CPUs does not show.
+// The CPUs that this process may use: their set, and the share of their time that a container or a batch system grants,
+// which the set does not show.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 
 namespace rnnsearch {
+
+/// The CPUs that this process may use, as Linux lists them: "0-3,8"; empty if /proc does not tell.
+std::string allowed_cpu_list();
+/// The CPUs of such a list.
+std::set<int> cpus_of(const std::string& list);
 
 struct CpuQuota {
   double cpus = 0;           // 0: no quota

@@ -14,6 +14,22 @@ namespace rnnsearch {
 /// The most that read_file takes from a pipe or a device, because a device such as /dev/zero has no end.
 inline constexpr std::size_t kMaxPipedBytes = std::size_t{64} << 20;
 
+/// A file that open(2) opened, and that is closed with the object.
+class Descriptor {
+ public:
+  /// Throws Error with the path and the system's reason.
+  Descriptor(const std::filesystem::path& path, int flags);
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+  /// The result of close(2).
+  int close();
+
+ private:
+  int number_;
+};
+
 /// Returns the content of a file. Throws Error with the path and the system's reason, and for a pipe or a device with
 /// more than kMaxPipedBytes. `poll` is called while waiting for a pipe.
 std::string read_file(const std::filesystem::path& path, const Poll& poll = {});

@@ -6,10 +6,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace rnnsearch {
+
+/// The text without the spaces, tabs and line ends around it.
+std::string_view trimmed(std::string_view text);
 
 /// The keys and values of a configuration file in their order; a key may occur several times. `name` is for errors.
 /// Throws UsageError for a line without =, for a quote that does not end, and for control characters.

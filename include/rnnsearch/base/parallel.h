@@ -10,7 +10,7 @@
 
 namespace rnnsearch {
 
-/// The number of CPUs that this process may use (sched_getaffinity), or fewer if its cpu_quota is less: the default
+/// The number of CPUs that this process may use (allowed_cpu_list), or fewer if its cpu_quota is less: the default
 /// number of threads.
 std::size_t allowed_cpus();
 

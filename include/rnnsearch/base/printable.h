@@ -2,17 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace rnnsearch {
-
-/// What next_character returns for a byte that is not UTF-8.
-inline constexpr char32_t kNoCharacter = 0xFFFFFFFF;
-/// The code point at `at`, which is moved past it. Overlong forms, surrogates and values beyond U+10FFFF are not UTF-8.
-/// REQUIRES: at < text.size().
-char32_t next_character(std::string_view text, std::size_t& at);
 
 /// Returns the text as one line of valid UTF-8 without control characters: line ends and tabs become spaces, and other
 /// control characters, characters that change the direction of what follows, and bytes that are not UTF-8 are written
@@ -27,12 +20,5 @@ std::string left(const std::string& text, std::size_t columns);
 std::string right(const std::string& text, std::size_t columns);
 /// The longest beginning of the text that takes at most so many columns.
 std::string cut(const std::string& text, std::size_t columns);
-
-/// The text without the beginning of a UTF-8 character whose end is missing.
-std::string_view whole_characters(std::string_view text);
-
-/// The position of the first byte of an ill-formed UTF-8 sequence, if there is one. Overlong forms, surrogates and
-/// values past U+10FFFF are ill-formed.
-std::optional<std::size_t> first_invalid_utf8(std::string_view text);
 
 }  // namespace rnnsearch

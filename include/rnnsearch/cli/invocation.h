@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rnnsearch/cli/options.h"
+#include "rnnsearch/comm/communicator.h"
 
 namespace rnnsearch::cli {
 
@@ -20,17 +21,18 @@ class Invocation {
   /// Throws UsageError for options that need or exclude each other, and completes the settings. Reads no file.
   /// REQUIRES: options().parse() returned true.
   virtual void check() = 0;
-  /// Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error. REQUIRES:
-  /// check().
-  virtual int work() = 0;
+  /// COLLECTIVE. Returns the exit code: 0 only on success. What the user or the machine caused is thrown as Error.
+  /// REQUIRES: check().
+  virtual int work(const comm::Communicator& communicator) = 0;
   /// Whether work() checks the files, too, when options().only_checks(), and writes nothing.
   virtual bool checks_files() const = 0;
 
-  /// All steps. 0 when the arguments ask for help, which is then printed.
-  int run(const Arguments& arguments) {
-    if (!options_.parse(arguments)) return 0;
+  /// Reads and checks the command line. Returns whether work() is left to do: not if the arguments ask for help, which
+  /// is then printed, or for a check that needs no files.
+  bool begin(const Arguments& arguments) {
+    if (!options_.parse(arguments)) return false;
     check();
-    return options_.only_checks() && !checks_files() ? 0 : work();
+    return !options_.only_checks() || checks_files();
   }
 
  private:

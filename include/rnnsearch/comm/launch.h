@@ -36,7 +36,7 @@ double start_timeout(const Lookup& environment);
 /// MPI is initialised or while it cannot be called.
 std::string place(const Lookup& environment);
 
-/// Throws Error if this process is a world of `world_size` = 1 although the user meant to start several processes:
+/// Throws Error if this process is the only one (`ranks` = 1) although the user meant to start several processes:
 ///   - `srun` without a protocol that MPI speaks starts N processes, each of which takes itself to be alone; N trainers
 ///     would write the same files (open-mpi/ompi#10286).
 ///   - The launcher of another MPI than this program was built with does the same.
@@ -45,6 +45,6 @@ std::string place(const Lookup& environment);
 /// It is an AgreedError where the variables tell all processes that they are several, so that the first one speaks for
 /// all. A user who wants one rank asks for it (`mpirun -n 1`, `srun -n 1`). Only commands that create an Environment
 /// are checked: `prepare` and `inspect` run in any batch script. mpi: what library() returns.
-void check_launch(const Lookup& environment, int world_size, const std::string& mpi);
+void check_launch(const Lookup& environment, int ranks, const std::string& mpi);
 
 }  // namespace rnnsearch::comm

@@ -1,6 +1,6 @@
 // Agreement of all ranks on results and errors: each rank does a step, the root compares the outcomes, and either all
 // ranks continue or all throw the same exception. All functions here are COLLECTIVE, and are called by the thread that
-// created the Environment.
+// created the communicator.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ struct Outcome {
 
 /// Runs `act` on every rank, and then `conclude` on the root with the outcomes in rank order. Returns the result of
 /// `conclude` on every rank. An exception of `conclude` is thrown on all ranks: Stopped as Stopped, anything else as
-/// AgreedError. In a world of one nothing is sent.
-std::string meet(const Communicator& world, const std::function<std::string()>& act,
+/// AgreedError. With one rank nothing is sent.
+std::string meet(const Communicator& communicator, const std::function<std::string()>& act,
                  const std::function<std::string(std::span<const Outcome>)>& conclude);
 
 /// A step that every rank does independently, with a result that must be the same on all ranks.
@@ -68,20 +68,20 @@ struct Step {
 /// Runs the step on every rank. Throws Stopped if a rank received a signal. Throws AgreedError if the step failed on a
 /// rank (with the text of that error, and with rank and host unless it was the root), or if two ranks found different
 /// things (the message names the first rank that differs, its host, what it found and what rank 0 found).
-void agree(const Communicator& world, const Step& step);
+void agree(const Communicator& communicator, const Step& step);
 
 /// Runs `act` on the root only and returns its text on every rank. Throws AgreedError if it failed, and Stopped if some
 /// rank received a signal.
-std::string at_root(const Communicator& world, const std::function<std::string()>& act);
+std::string at_root(const Communicator& communicator, const std::function<std::string()>& act);
 /// The same for an `act` that returns nothing.
-void root_does(const Communicator& world, const std::function<void()>& act);
+void root_does(const Communicator& communicator, const std::function<void()>& act);
 
 /// Throws AgreedError, naming the first line that differs, unless all ranks have the same lines as the root. If `lines`
 /// throws on some rank, all ranks throw that error.
-void agree_on_lines(const Communicator& world, const std::string& thing, const std::string& advice,
+void agree_on_lines(const Communicator& communicator, const std::string& thing, const std::string& advice,
                     const std::function<std::vector<std::string>()>& lines);
 
 /// Whether some rank received SIGTERM or SIGUSR1.
-bool stop_signal_came_anywhere(const Communicator& world);
+bool stop_signal_came_anywhere(const Communicator& communicator);
 
 }  // namespace rnnsearch::comm

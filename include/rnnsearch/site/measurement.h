@@ -13,11 +13,11 @@
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/comm/communicator.h"
-#include "rnnsearch/comm/placement.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/kernels/machine_rates.h"
 #include "rnnsearch/model/cost.h"
 #include "rnnsearch/model/model.h"
+#include "rnnsearch/site/placement.h"
 
 namespace rnnsearch::site {
 
@@ -40,7 +40,7 @@ struct Machine {
   double sum = 0;                // bytes a second that each rank sends in an all-reduce; 0: there is one rank
 };
 /// COLLECTIVE. Takes some three seconds, and 384 MiB for each rank. Every rank gets the same figures.
-Machine measure_machine(const comm::Communicator& world);
+Machine measure_machine(const comm::Communicator& communicator);
 
 /// The times of sentences that are translated one at a time, and the rates of the same sentences in larger batches.
 struct Latency {
@@ -90,8 +90,8 @@ struct Measured {
   std::string method;                      // "adadelta", "beam 12"
   std::vector<model::GradientPart> parts;  // in the order in which backward finishes them
   std::size_t parameters = 0;
-  std::size_t threads = 1;                // of each rank
-  std::vector<comm::RankPlace> places{};  // one a rank
+  std::size_t threads = 1;          // of each rank
+  std::vector<RankPlace> places{};  // one a rank
   std::string instruction_set, libraries;
   std::string precision, precision_shown;  // "bf16", "bf16 (amx)"
   Json bfloat16_unit{};
@@ -119,7 +119,7 @@ struct Work {
   std::function<void(std::size_t done, double seconds)> done{};  // called after each; may be empty
 };
 /// COLLECTIVE. Runs the work measured.untimed + measured.timed times. Throws what it throws.
-Measurement measure(const comm::Communicator& world, const Measured& measured, const Work& work);
+Measurement measure(const comm::Communicator& communicator, const Measured& measured, const Work& work);
 
 Json json_of(const Measured& measured, const Measurement& measurement);
 /// Describes the configuration and the machine in three lines of text. `threads` are those of each rank: "2 threads".

@@ -1,7 +1,7 @@
 // Checks whether a site can train: its ranks, clocks, vector units, files and network, tried as a training uses them.
 // The functions that end in _finding judge facts and look at nothing themselves. All collectives below run on every
-// rank of `world`, from the thread that created its Environment; what they find is at the root, and the other ranks get
-// nothing. What is wrong with the site is a finding; an Error is thrown only where MPI itself fails.
+// rank of `communicator`, from the thread that created its Environment; what they find is at the root, and the other
+// ranks get nothing. What is wrong with the site is a finding; an Error is thrown only where MPI itself fails.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct NodeFacts {
 };
 
 /// COLLECTIVE. At the root the facts of all ranks, in rank order.
-std::vector<NodeFacts> gather_facts(const comm::Communicator& world, const NodeFacts& own);
+std::vector<NodeFacts> gather_facts(const comm::Communicator& communicator, const NodeFacts& own);
 /// The number of different hosts.
 std::size_t host_count(const std::vector<NodeFacts>& ranks);
 
@@ -49,12 +49,12 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks);
 
 /// COLLECTIVE. Seconds that each rank's clock is ahead of the root's, by the moments at which barriers end; the same on
 /// every rank.
-std::vector<double> clocks_ahead(const comm::Communicator& world);
+std::vector<double> clocks_ahead(const comm::Communicator& communicator);
 Finding clock_finding(const std::vector<NodeFacts>& ranks, const std::vector<double>& seconds_ahead);
 
 /// COLLECTIVE. Tries what a training does to files, in a folder of its own inside `folder` that is removed again: one
 /// rank writes and all read, a file replaces another, a rank of every host writes, flock.
-std::vector<Finding> check_folder(const comm::Communicator& world, const std::filesystem::path& folder);
+std::vector<Finding> check_folder(const comm::Communicator& communicator, const std::filesystem::path& folder);
 /// `failure` of a trial lock, empty when it was granted; `setting` of HDF5_USE_FILE_LOCKING, empty when it is not set.
 Finding lock_finding(const std::string& failure, const std::string& setting);
 
@@ -66,8 +66,8 @@ struct Sum {
   double seconds = 0;  // 0: the sum was wrong
   double gigabytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / 1e9 / seconds : 0; }
 };
-/// COLLECTIVE. Sums of 8 bytes, 1 MB and 64 MB, the same on every rank; none in a world of one.
-std::vector<Sum> time_sums(const comm::Communicator& world);
+/// COLLECTIVE. Sums of 8 bytes, 1 MB and 64 MB, the same on every rank; none in a communicator of one.
+std::vector<Sum> time_sums(const comm::Communicator& communicator);
 /// One for each sum, and what the largest means for the gradient of the paper's model. `hosts` of the ranks.
 std::vector<Finding> sum_findings(const std::vector<Sum>& sums, std::size_t ranks, std::size_t hosts);
 /// gigabytes_per_second of the largest buffer.

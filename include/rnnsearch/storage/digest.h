@@ -1,6 +1,7 @@
 // XXH3-128 digests. They detect damage, but not tampering by an attacker.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -9,23 +10,26 @@
 #include <string>
 #include <string_view>
 
+struct XXH3_state_s;
+
 namespace rnnsearch::storage {
 
 class Digest {
  public:
   Digest();
-  ~Digest();
-  Digest(Digest&&) noexcept;
-  Digest& operator=(Digest&&) noexcept;
 
   Digest& add(std::span<const std::byte> bytes);
   Digest& add(std::string_view text) { return add(std::as_bytes(std::span(text))); }
-  /// The digest of all bytes so far, 32 hexadecimal digits. It does not depend on the division into calls.
+  /// The digest of all bytes so far, big-endian. It does not depend on the division into calls.
+  std::array<unsigned char, 16> bytes() const;
+  /// The same, 32 hexadecimal digits.
   std::string hex() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct Free {
+    void operator()(XXH3_state_s* state) const;
+  };
+  std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
 /// The digest of a short text as two numbers, for tables.

@@ -1,4 +1,4 @@
-// HDF5 files behind owning handles. No other room includes HDF5.
+// HDF5 files behind owning handles. No other module includes HDF5.
 //
 // Paths inside a file are absolute, such as "/train/00000/source_words"; missing groups are created. Datasets of
 // numbers have Fletcher-32 checksums (HDF5 has none for texts; the seal covers those). Numbers are little-endian,
@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rnnsearch/base/matrix.h"
@@ -81,28 +82,34 @@ class File {
   /// Writes an attribute of a dataset or a group ("/" is the file), and replaces an existing one. A missing group is
   /// created.
   void write_attribute(const std::string& object, const std::string& attribute, std::string_view text);
-  void write_attribute(const std::string& object, const std::string& attribute, double value);
-  template <std::integral T>
+  template <class T>
+  requires std::is_arithmetic_v<T>
   void write_attribute(const std::string& object, const std::string& attribute, T value) {
-    if constexpr (std::signed_integral<T>) {
-      write_integer(object, attribute, std::int64_t{value});
-    } else {
-      write_integer(object, attribute, std::uint64_t{value});
-    }
+    using Stored = std::conditional_t<std::floating_point<T>, double,
+                                      std::conditional_t<std::signed_integral<T>, std::int64_t, std::uint64_t>>;
+    write_number(object, attribute, Stored{value});
   }
   bool has_attribute(const std::string& object, const std::string& attribute) const;
   std::vector<std::string> attributes(const std::string& object) const;  // names, sorted
   std::string text_attribute(const std::string& object, const std::string& attribute) const;
-  double double_attribute(const std::string& object, const std::string& attribute) const;
-  std::int64_t integer_attribute(const std::string& object, const std::string& attribute) const;
-  std::uint64_t unsigned_attribute(const std::string& object, const std::string& attribute) const;
+  double double_attribute(const std::string& object, const std::string& attribute) const {
+    return number_attribute<double>(object, attribute);
+  }
+  std::int64_t integer_attribute(const std::string& object, const std::string& attribute) const {
+    return number_attribute<std::int64_t>(object, attribute);
+  }
+  std::uint64_t unsigned_attribute(const std::string& object, const std::string& attribute) const {
+    return number_attribute<std::uint64_t>(object, attribute);
+  }
 
  private:
   template <Number T>
   friend class Appender;
   File(std::int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
-  void write_integer(const std::string& object, const std::string& attribute, std::int64_t value);
-  void write_integer(const std::string& object, const std::string& attribute, std::uint64_t value);
+  template <Number T>
+  void write_number(const std::string& object, const std::string& attribute, T value);
+  template <Number T>
+  T number_attribute(const std::string& object, const std::string& attribute) const;
 
   std::int64_t id_;
   std::string name_;

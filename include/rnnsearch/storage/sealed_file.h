@@ -30,9 +30,6 @@ void seal(const std::filesystem::path& path);
 /// kDigest reads the whole file once, in bounded memory; kFooter checks only the file type, the size and the footer.
 enum class SealCheck { kDigest, kFooter };
 
-/// Called at least once for every megabyte while a whole file is read. An exception that it throws ends the reading.
-using Poll = std::function<void()>;
-
 /// Throws Error for a file that is missing, a folder, empty, not an HDF5 file, truncated or damaged. The message begins
 /// with `what`, such as "corpus" or "checkpoint".
 void verify_seal(const std::filesystem::path& path, const std::string& what, SealCheck check = SealCheck::kDigest,

@@ -56,7 +56,7 @@ void multiply(ConstMatrix a, const PackedMatrix& b, Matrix c, Into into) {
 }
 
 void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top) {
-  Buffer scores;
+  Buffer<Real> scores;
   const auto all = scores.shape(t.rows, bias.size());
   top.shape(t.rows, bias.size());
   multiply(t, W_o, all);

@@ -1,52 +1,23 @@
-#include "rnnsearch/comm/placement.h"
+#include "rnnsearch/site/placement.h"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/hosts.h"
 #include "rnnsearch/comm/meet.h"
 
-namespace rnnsearch::comm {
+namespace rnnsearch::site {
 namespace {
 
-std::string allowed_cpu_list() {
-  std::ifstream status("/proc/self/status");
-  const std::string key = "Cpus_allowed_list:";
-  for (std::string line; std::getline(status, line);) {
-    if (!line.starts_with(key)) continue;
-    const auto begin = line.find_first_not_of(" \t", key.size());
-    return begin == line.npos ? "" : line.substr(begin);
-  }
-  return "";
-}
-
 using Cpus = std::set<int>;
-
-void add_cpus(const std::string& list, Cpus& cpus) {
-  std::istringstream ranges(list);
-  for (std::string range; std::getline(ranges, range, ',');) {
-    std::istringstream numbers(range);
-    int first = 0, last = 0;
-    char dash = 0;
-    if (!(numbers >> first)) continue;
-    if (!(numbers >> dash >> last)) last = first;
-    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
-  }
-}
-
-Cpus cpus_of(const std::string& list) {
-  Cpus cpus;
-  add_cpus(list, cpus);
-  return cpus;
-}
 
 /// What has the CPUs that the rank may use.
 const std::string& machine_of(const RankPlace& place) {
@@ -70,7 +41,7 @@ struct Sharers {
   void add(std::size_t rank, const RankPlace& place) {
     ranks.push_back(rank);
     threads += place.threads;
-    add_cpus(place.cpus, cpus);
+    cpus.merge(cpus_of(place.cpus));
   }
   bool too_many() const { return !cpus.empty() && threads > cpus.size(); }
 };
@@ -118,7 +89,7 @@ struct HostSummary {
     if (place.quota && quota.empty())
       quota = text_of(", quota of ", place.quota.cpus, " CPUs (", place.quota.file, ")");
     threads += place.threads;
-    add_cpus(place.cores, cores);
+    cores.merge(cpus_of(place.cores));
     cores_known = cores_known && !place.cores.empty();
     if (ranks == 9) lists += " | ...";
     if (ranks > 8) return;
@@ -142,7 +113,7 @@ std::array<std::string*, 5> texts_of(RankPlace& place) {
 
 std::string remedy() {
   return "give fewer --threads, start fewer ranks, or let the launcher bind the ranks to more cores (" +
-         launch_without_binding() + ")";
+         comm::launch_without_binding() + ")";
 }
 
 void locate(RankPlace& place, const std::filesystem::path& system) {
@@ -170,38 +141,12 @@ std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
       hosts.push_back(place.host);
       cpus.emplace_back();
     }
-    add_cpus(place.cpus, cpus[static_cast<std::size_t>(host)]);
+    cpus[static_cast<std::size_t>(host)].merge(cpus_of(place.cpus));
   }
   std::vector<std::size_t> counts;
   counts.reserve(cpus.size());
   for (const auto& of_host : cpus) counts.push_back(of_host.size());
   return counts;
-}
-
-std::vector<std::string> distinct_hosts(std::vector<std::string> names, const std::vector<std::string>& boots) {
-  std::map<std::string, std::vector<std::string>> machines;  // by their name, in the order of their first ranks
-  for (std::size_t rank = 0; rank < names.size(); ++rank) {
-    auto& alike = machines[names[rank]];
-    const auto at = std::find(alike.begin(), alike.end(), boots[rank]) - alike.begin();
-    if (at == static_cast<std::ptrdiff_t>(alike.size())) alike.push_back(boots[rank]);
-    if (at > 0) names[rank] += text_of("#", at + 1);
-  }
-  return names;
-}
-
-int ranks_of_each_host(const std::vector<std::string>& hosts) {
-  std::size_t each = 1;
-  while (each < hosts.size() && hosts[each] == hosts[0]) ++each;
-  if (hosts.size() % each != 0) return 1;
-  std::set<std::string> seen;
-  for (std::size_t first = 0; first < hosts.size(); first += each) {
-    const auto begin = hosts.begin() + static_cast<std::ptrdiff_t>(first);
-    if (!seen.insert(*begin).second ||
-        std::count(begin, begin + static_cast<std::ptrdiff_t>(each), *begin) != static_cast<std::ptrdiff_t>(each)) {
-      return 1;
-    }
-  }
-  return static_cast<int>(each);
 }
 
 void share_cpus(std::vector<RankPlace>& places) {
@@ -259,10 +204,10 @@ std::string oversubscription(const std::vector<RankPlace>& places) {
   return "";
 }
 
-Placement settle_threads(const Communicator& world, std::size_t threads, bool oversubscribe) {
+Placement settle_threads(const comm::Communicator& communicator, std::size_t threads, bool oversubscribe) {
   Placement placement;
-  const std::string settled = meet(
-      world,
+  const std::string settled = comm::meet(
+      communicator,
       [&] {
         Packer packer;
         packer.add(threads);
@@ -276,10 +221,10 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
         packer.add(own.quota.cgroup);
         return packer.take();
       },
-      [&](std::span<const Outcome> outcomes) {
+      [&](std::span<const comm::Outcome> outcomes) {
         auto& places = placement.places;
         std::vector<std::string> names, boots;
-        for (const Outcome& outcome : outcomes) {
+        for (const comm::Outcome& outcome : outcomes) {
           Unpacker unpacker(outcome.text);
           RankPlace& place = places.emplace_back();
           place.threads = unpacker.next<std::size_t>();
@@ -289,7 +234,7 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
           names.push_back(outcome.host);
           boots.push_back(place.boot);
         }
-        names = distinct_hosts(std::move(names), boots);
+        names = comm::distinct_hosts(std::move(names), boots);
         for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank].host = names[rank];
         share_cpus(places);
         if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty()) {
@@ -300,7 +245,7 @@ Placement settle_threads(const Communicator& world, std::size_t threads, bool ov
         return packer.take();
       });
   Unpacker unpacker(settled);
-  for (int rank = 0; rank <= world.rank(); ++rank) placement.threads = unpacker.next<std::size_t>();
+  for (int rank = 0; rank <= communicator.rank(); ++rank) placement.threads = unpacker.next<std::size_t>();
   return placement;
 }
 
@@ -356,7 +301,7 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
   }
   std::vector<std::string> host_of_rank;
   for (const auto& place : places) host_of_rank.push_back(place.host);
-  if (hosts.size() > 1 && hosts.size() < places.size() && ranks_of_each_host(host_of_rank) == 1) {
+  if (hosts.size() > 1 && hosts.size() < places.size() && comm::ranks_of_each_host(host_of_rank) == 1) {
     lines.push_back(
         "[comm] warning: gradients cross the network before they are summed within a host, because hosts have "
         "different "
@@ -369,4 +314,4 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
   return lines;
 }
 
-}  // namespace rnnsearch::comm
+}  // namespace rnnsearch::site

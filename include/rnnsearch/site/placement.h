@@ -10,7 +10,7 @@
 #include "rnnsearch/base/cpu_quota.h"
 #include "rnnsearch/comm/communicator.h"
 
-namespace rnnsearch::comm {
+namespace rnnsearch::site {
 
 struct RankPlace {
   std::string host;
@@ -30,7 +30,7 @@ struct Placement {
 /// COLLECTIVE. Determines the number of threads of every rank: `threads`, or if that is 0, the number of CPUs that the
 /// rank may use divided by the number of ranks that share them, and at most its share of its quota. Throws AgreedError
 /// if ranks that share CPUs have more threads than CPUs, unless `oversubscribe` is set at the root.
-Placement settle_threads(const Communicator& world, std::size_t threads, bool oversubscribe);
+Placement settle_threads(const comm::Communicator& communicator, std::size_t threads, bool oversubscribe);
 
 /// Sets the cores and NUMA domains of place.cpus from the files in `system`: on Linux /sys/devices/system. CPUs of
 /// which they say nothing, because they are offline, are left out.
@@ -39,14 +39,6 @@ void locate(RankPlace& place, const std::filesystem::path& system);
 /// The number of CPUs that the ranks of each host may use together; one entry per host, in the order of their first
 /// ranks.
 std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places);
-
-/// The number of ranks of a host, if the ranks of each host follow one another and every host has as many; otherwise 1.
-/// hosts: of each rank, in rank order, at least one.
-int ranks_of_each_host(const std::vector<std::string>& hosts);
-
-/// The names, in which a host has a number if it has the name of another machine: "node", "node#2". names, boots: of
-/// each rank.
-std::vector<std::string> distinct_hosts(std::vector<std::string> names, const std::vector<std::string>& boots);
 
 /// Sets the threads of every place that has 0: its number of CPUs divided by the number of ranks of its machine that
 /// may use one of them, and at most its share of a quota, but at least 1.
@@ -73,4 +65,4 @@ std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
 /// hosts or if there is oversubscription.
 std::vector<std::string> describe(const std::vector<RankPlace>& places);
 
-}  // namespace rnnsearch::comm
+}  // namespace rnnsearch::site

@@ -1,4 +1,4 @@
-#include "rnnsearch/comm/placement.h"
+#include "rnnsearch/site/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "rnnsearch/base/error.h"
 
-namespace rnnsearch::comm {
+namespace rnnsearch::site {
 namespace {
 
 using testing::AllOf;
@@ -43,19 +43,6 @@ TEST(Placement, CountsSetsThatOverlapInPartTogether) {
 
 TEST(Placement, SaysNothingOfCpusThatAreNotKnown) {
   EXPECT_THAT(oversubscription({{"a", 4, ""}}), IsEmpty());
-}
-
-TEST(Placement, CountsTheRanksOfAHostWhereAllHostsAreAlike) {
-  EXPECT_EQ(ranks_of_each_host({"a"}), 1);
-  EXPECT_EQ(ranks_of_each_host({"a", "a"}), 2);
-  EXPECT_EQ(ranks_of_each_host({"a", "b", "c"}), 1);
-  EXPECT_EQ(ranks_of_each_host({"a", "a", "b", "b", "c", "c"}), 2);
-  EXPECT_EQ(ranks_of_each_host({"a", "a", "a", "b", "b", "b"}), 3);
-  EXPECT_EQ(ranks_of_each_host({"a", "b", "a", "b"}), 1);            // dealt out in turn
-  EXPECT_EQ(ranks_of_each_host({"a", "a", "b", "b", "a", "a"}), 1);  // the first host again
-  EXPECT_EQ(ranks_of_each_host({"a", "a", "b"}), 1);
-  EXPECT_EQ(ranks_of_each_host({"a", "a", "b", "b", "b", "b"}), 1);
-  EXPECT_EQ(ranks_of_each_host({"a", "a", "b", "c"}), 1);
 }
 
 TEST(Placement, SharesTheCpusOfAHostAmongItsRanks) {
@@ -117,8 +104,6 @@ TEST(Placement, CountsByMachinesWhateverTheNamesOfTheirHosts) {
   EXPECT_EQ(places[0].threads, 2U);
   EXPECT_EQ(places[1].threads, 4U);
   EXPECT_EQ(places[2].threads, 2U);
-  EXPECT_THAT(distinct_hosts({"c", "c", "d", "c", "c"}, {"x", "y", "x", "x", "z"}),
-              testing::ElementsAre("c", "c#2", "d", "c", "c#3"));
 }
 
 TEST(Placement, GivesARankAtLeastOneThreadAndKeepsWhatWasAskedFor) {
@@ -187,4 +172,4 @@ TEST_F(Topology, NamesBindingsThatAreSlow) {
 }
 
 }  // namespace
-}  // namespace rnnsearch::comm
+}  // namespace rnnsearch::site
