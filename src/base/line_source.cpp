@@ -10,6 +10,16 @@
 namespace rnnsearch {
 namespace {
 
+/// Bytes in memory.
+class Content : public ByteStream {
+ public:
+  explicit Content(std::string_view bytes) : bytes_(bytes) {}
+  std::string_view take() override { return std::exchange(bytes_, {}); }
+
+ private:
+  std::string_view bytes_;
+};
+
 [[noreturn]] void refuse_text(const std::string& name, std::uint64_t number, const std::string& problem) {
   throw Error(text_of(name, ", line ", number, ", ", problem,
                       "; the text must be plain UTF-8, so convert it, for instance with iconv -f LATIN1 -t UTF-8"));
@@ -43,16 +53,13 @@ void check_text(const std::string& name, std::uint64_t number, std::string_view 
 }
 
 std::string checked_text(std::string_view content, const std::string& name) {
-  if (content.starts_with(kByteOrderMark)) content.remove_prefix(kByteOrderMark.size());
   std::string text;
   text.reserve(content.size());
-  for (std::uint64_t number = 1; !content.empty(); ++number) {
-    const std::size_t end = std::min(content.find('\n'), content.size());
-    const std::string_view line = without_return(content.substr(0, end));
-    check_text(name, number, line);
-    text += line;
+  LineSource lines(std::make_unique<Content>(content), name, {.max_line_bytes = std::string::npos - 1});
+  for (Line line; lines.next(line);) {
+    if (!line.problem.empty()) lines.refuse(line);
+    text += line.text;
     text += '\n';
-    content.remove_prefix(std::min(end + 1, content.size()));
   }
   return text;
 }
@@ -61,7 +68,8 @@ std::string read_text_file(const std::filesystem::path& path, const Poll& poll) 
   return checked_text(read_file(path, poll), path.string());
 }
 
-bool LineSource::next(Line& line, bool wait) {
+// Reads until `begun_` is the next line; returns false if there is none.
+bool LineSource::complete(bool wait) {
   for (;;) {
     if (rest_.empty() && !ended_) {
       if (!wait && !bytes_->ready()) return false;
@@ -69,34 +77,47 @@ bool LineSource::next(Line& line, bool wait) {
       ended_ = rest_.empty();
     }
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-    const bool complete = end < rest_.size();
+    const bool ends = end < rest_.size();
     const std::string_view part = rest_.substr(0, end);
-    rest_.remove_prefix(complete ? end + 1 : end);
+    rest_.remove_prefix(ends ? end + 1 : end);
     if (skips_) {
-      skips_ = !complete;
+      skips_ = !ends;
       if (ended_) return false;
       continue;
     }
     begun_ += part;
-    if (begins_ && (complete || ended_ || begun_.size() >= kByteOrderMark.size())) {
+    if (begins_ && (ends || ended_ || begun_.size() >= kByteOrderMark.size())) {
       if (begun_.starts_with(kByteOrderMark)) begun_.erase(0, kByteOrderMark.size());
       begins_ = false;
     }
     if (ended_ && begun_.empty()) return false;
-    if (!complete && !ended_ && begun_.size() <= limit_.max_line_bytes + 1) continue;  // one more for "\r"
+    if (!ends && !ended_ && begun_.size() <= limit_.max_line_bytes + 1) continue;  // one more for "\r"
     ++lines_;
-    line = {std::exchange(begun_, {}), "", false};
-    line.text.resize(without_return(line.text).size());
-    line.too_long = line.text.size() > limit_.max_line_bytes;
-    line.problem = line.too_long ? limit_.problem(line.text) : problem_of_text(line.text);
-    skips_ = line.too_long && !complete;
+    begun_.resize(without_return(begun_).size());
+    too_long_ = begun_.size() > limit_.max_line_bytes;
+    skips_ = too_long_ && !ends;
     return true;
   }
 }
 
+bool LineSource::next(Line& line, bool wait) {
+  if (!complete(wait)) return false;
+  line = {std::exchange(begun_, {}), lines_, "", too_long_};
+  line.problem = line.too_long ? limit_.problem(line.text) : problem_of_text(line.text);
+  return true;
+}
+
+bool LineSource::append(std::string& text) {
+  if (!complete(true)) return false;
+  if (too_long_) refuse({std::exchange(begun_, {}), lines_, "", true});
+  text += begun_;
+  begun_.clear();
+  return true;
+}
+
 void LineSource::refuse(const Line& line) const {
-  if (line.too_long) limit_.refuse(text_of(name_, ", line ", lines_, ": "), line.text);
-  refuse_text(name_, lines_, line.problem);
+  if (line.too_long) limit_.refuse(text_of(name_, ", line ", line.number, ": "), line.text);
+  refuse_text(name_, line.number, line.problem);
 }
 
 std::vector<std::string> LineSource::next(std::size_t count) {

@@ -125,7 +125,7 @@ Portion TranslationInput::arrived(std::size_t count) {
   for (Line line; portion.lines.size() < count && lines_.next(line, portion.lines.empty());) {
     if (format_ == InputFormat::kJson) {
       Asked asked;
-      portion.requests.push_back(request_of(line, text_of(name(), ", line ", given_ + 1), refusals_, asked));
+      portion.requests.push_back(request_of(line, text_of(name(), ", line ", line.number), refusals_, asked));
       portion.lines.push_back(std::move(asked.source));
       if (refusals_.prefix.empty()) portion.prefixes.push_back(std::move(asked.prefix));
       if (refusals_.require.empty()) portion.required.push_back(std::move(asked.required));

@@ -198,9 +198,7 @@ class XzSource : public CompressedSource {
   bool at_end_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<ByteSource> ByteSource::open(const fs::path& path) {
+std::unique_ptr<ByteSource> source_of(const fs::path& path) {
   std::error_code reason;
   const fs::file_status status = fs::status(path, reason);
   if (status.type() == fs::file_type::not_found) refuse(path, "there is no such file");
@@ -228,6 +226,20 @@ std::unique_ptr<ByteSource> ByteSource::open(const fs::path& path) {
   if (unpacker == "xz") return std::make_unique<XzSource>(path, size, std::move(file));
   if (!unpacker.empty()) refuse(path, "it is compressed by ", unpacker, ", which is not read here; unpack it first");
   return std::make_unique<PlainSource>(path, size, std::move(file));
+}
+
+}  // namespace
+
+std::unique_ptr<ByteSource> ByteSource::open(const fs::path& path, Poll poll) {
+  std::unique_ptr<ByteSource> source = source_of(path);
+  source->poll_ = std::move(poll);
+  return source;
+}
+
+std::string_view ByteSource::take() {
+  if (poll_) poll_();
+  taken_.resize(kInputBytes);
+  return {taken_.data(), read(taken_)};
 }
 
 }  // namespace rnnsearch::corpus

@@ -8,23 +8,27 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "rnnsearch/base/waiting_input.h"
 
 namespace rnnsearch::corpus {
 
 /// Recognises gzip (RFC 1952), Zstandard (RFC 8878) and xz by the first bytes of a file, not by its name. Not
 /// thread-safe.
-class ByteSource {
+class ByteSource : public ByteStream {
  public:
   /// Throws Error for a file that is missing, a folder, not a regular file (text is read twice) or empty, and for one
   /// that is markup by its name (.sgm, .sgml, .xml, .tmx).
-  static std::unique_ptr<ByteSource> open(const std::filesystem::path& path);
-  virtual ~ByteSource() = default;
+  static std::unique_ptr<ByteSource> open(const std::filesystem::path& path, Poll poll = {});
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
   /// Reads up to buffer.size() bytes and returns their number; 0 only at the end. Throws Error for a file that cannot
   /// be read, and for compressed data that is damaged or truncated.
   virtual std::size_t read(std::span<char> buffer) = 0;
+  /// Calls the poll and reads.
+  std::string_view take() override;
   /// The position in the file itself, which for compressed data counts compressed bytes.
   virtual std::uint64_t position() const = 0;
 
@@ -37,6 +41,8 @@ class ByteSource {
  private:
   std::filesystem::path path_;
   std::uint64_t size_;
+  Poll poll_;
+  std::vector<char> taken_;
 };
 
 }  // namespace rnnsearch::corpus

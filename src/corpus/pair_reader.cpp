@@ -7,12 +7,6 @@
 
 namespace rnnsearch::corpus {
 
-void fail_on_counts(LineReader& a, LineReader& b) {
-  const std::uint64_t a_lines = a.lines() + a.skip_rest(), b_lines = b.lines() + b.skip_rest();
-  throw Error(text_of("corpus: ", a.path().string(), " has ", a_lines, " lines but ", b.path().string(), " has ",
-                      b_lines, "; line i of one file must be the translation of line i of the other"));
-}
-
 std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts) {
   std::vector<std::filesystem::path> files;
   for (const TextFiles& text : texts) {
@@ -25,47 +19,46 @@ std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts)
 
 namespace {
 
-std::unique_ptr<LineReader> source_of(const TextFiles& text, const LineLimit& limit) {
-  return std::make_unique<LineReader>(text.source, limit);
+constexpr const char* kOfTranslations = "line i of one file must be the translation of line i of the other";
+constexpr const char* kOfLinks = "line i must hold the links of pair i, and be empty if it has none";
+
+std::unique_ptr<TrainingFile> opened(const std::filesystem::path& path, const LineLimit& limit) {
+  return path.empty() ? nullptr : std::make_unique<TrainingFile>(path, limit);
 }
 
-std::unique_ptr<LineReader> target_of(const TextFiles& text, const LineLimit& limit) {
-  if (text.target.empty()) return nullptr;
-  return std::make_unique<LineReader>(text.target, limit);
+std::uint64_t lines_in(TrainingFile& file) {
+  for (Line line; file.text.next(line);) {
+  }
+  return file.text.lines();
 }
 
-std::unique_ptr<LineReader> alignments_of(const TextFiles& text, const LineLimit& limit) {
-  if (text.alignments.empty()) return nullptr;
-  return std::make_unique<LineReader>(text.alignments, limit);
-}
-
-[[noreturn]] void fail_on_count_of_alignments(LineReader& source, LineReader& alignments) {
-  const std::uint64_t pairs = source.lines() + source.skip_rest();
-  const std::uint64_t lines = alignments.lines() + alignments.skip_rest();
-  throw Error(text_of("corpus: ", alignments.path().string(), " has ", lines, " lines but ", source.path().string(),
-                      " has ", pairs, "; line i must hold the links of pair i, and be empty if it has none"));
+/// Counts the remaining lines of two files and throws Error with the different numbers of lines.
+[[noreturn]] void fail_on_counts(TrainingFile& a, TrainingFile& b, const char* advice) {
+  const std::uint64_t a_lines = lines_in(a), b_lines = lines_in(b);
+  throw Error(text_of("corpus: ", a.bytes.path().string(), " has ", a_lines, " lines but ", b.bytes.path().string(),
+                      " has ", b_lines, "; ", advice));
 }
 
 }  // namespace
 
 PairReader::PairReader(std::vector<TextFiles> texts, const LineLimit& limit) : texts_(std::move(texts)), limit_(limit) {
-  for (const TextFiles& text : texts_) {  // open all texts now, so that a missing file is not found after an hour
-    size_ += source_of(text, limit_)->size();
-    if (const auto target = target_of(text, limit_)) size_ += target->size();
-    if (const auto alignments = alignments_of(text, limit_)) size_ += alignments->size();
-  }
+  // Open all texts now, so that a missing file is not found after an hour.
+  for (const auto& file : files_of(texts_)) size_ += ByteSource::open(file)->size();
 }
 
 void PairReader::open_text() {
   const TextFiles& text = texts_[next_text_++];
-  source_ = source_of(text, limit_);
-  target_ = target_of(text, limit_);
-  alignments_ = alignments_of(text, limit_);
+  source_ = opened(text.source, limit_);
+  target_ = opened(text.target, limit_);
+  alignments_ = opened(text.alignments, limit_);
 }
 
 void PairReader::close_text() {
-  pairs_before_ += source_->lines();
-  bytes_before_ += source_->size() + (target_ ? target_->size() : 0) + (alignments_ ? alignments_->size() : 0);
+  if (source_->text.lines() == 0)
+    throw Error(text_of("corpus: cannot read ", source_->bytes.path().string(), ": it is empty"));
+  pairs_before_ += source_->text.lines();
+  bytes_before_ +=
+      source_->bytes.size() + (target_ ? target_->bytes.size() : 0) + (alignments_ ? alignments_->bytes.size() : 0);
   source_.reset();
   target_.reset();
   alignments_.reset();
@@ -74,7 +67,7 @@ void PairReader::close_text() {
 // Appends the links of the next pair, if there are alignments and there is `more` text. Returns `more`.
 bool PairReader::append_links(bool more, TextBlock& block) {
   if (!alignments_) return more;
-  if (more != alignments_->append(block.alignments.bytes)) fail_on_count_of_alignments(*source_, *alignments_);
+  if (more != alignments_->text.append(block.alignments.bytes)) fail_on_counts(*alignments_, *source_, kOfLinks);
   if (more) block.alignments.ends.push_back(block.alignments.bytes.size());
   return more;
 }
@@ -82,15 +75,15 @@ bool PairReader::append_links(bool more, TextBlock& block) {
 // Appends the next pair of the current text. Returns false at its end.
 bool PairReader::append(TextBlock& block) {
   if (target_) {
-    const bool more = source_->append(block.source.bytes);
-    if (more != target_->append(block.target.bytes)) fail_on_counts(*source_, *target_);
+    const bool more = source_->text.append(block.source.bytes);
+    if (more != target_->text.append(block.target.bytes)) fail_on_counts(*source_, *target_, kOfTranslations);
     if (!append_links(more, block)) return false;
   } else {
     line_.clear();
-    if (!append_links(source_->append(line_), block)) return false;
+    if (!append_links(source_->text.append(line_), block)) return false;
     const std::size_t tab = line_.find('\t');
     if (tab == std::string::npos)
-      throw Error(text_of("corpus: ", source_->path().string(), " line ", source_->lines(),
+      throw Error(text_of("corpus: ", source_->bytes.path().string(), " line ", source_->text.lines(),
                           " has no tab; a source sentence, a tab and its translation were expected"));
     const std::size_t end = std::min(line_.find('\t', tab + 1), line_.size());
     block.further_columns += end < line_.size() ? 1 : 0;
@@ -116,8 +109,8 @@ void PairReader::read(TextBlock& block) {
     if (alignments_) block.alignments.resize(whole);
     error_ = std::current_exception();
   }
-  block.bytes_read =
-      bytes_before_ + source_->bytes() + (target_ ? target_->bytes() : 0) + (alignments_ ? alignments_->bytes() : 0);
+  block.bytes_read = bytes_before_ + source_->bytes.position() + (target_ ? target_->bytes.position() : 0) +
+                     (alignments_ ? alignments_->bytes.position() : 0);
   if (!more) close_text();
 }
 
@@ -132,12 +125,12 @@ bool PairReader::next(TextBlock& block) {
       if (next_text_ == texts_.size()) return false;
       open_text();
     }
-    block.source.path = source_->path();
-    block.target.path = target_ ? target_->path() : source_->path();
-    if (alignments_) block.alignments.path = alignments_->path();
+    block.source.path = source_->bytes.path();
+    block.target.path = target_ ? target_->bytes.path() : source_->bytes.path();
+    if (alignments_) block.alignments.path = alignments_->bytes.path();
     block.columns = !target_;
-    block.first_line = source_->lines() + 1;
-    block.first_pair = pairs_before_ + source_->lines();
+    block.first_line = source_->text.lines() + 1;
+    block.first_pair = pairs_before_ + source_->text.lines();
     read(block);
   }
   return true;

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "corpus/line_reader.h"
+#include "corpus/byte_source.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/corpus/prepare.h"
 
 namespace rnnsearch::corpus {
@@ -49,6 +50,20 @@ struct TextBlock {
 /// The files of the texts: source and target, or the one file of tab-separated values, and the alignments.
 std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts);
 
+/// A file of the training text, and the reader of its lines.
+struct TrainingFile {
+  const ByteSource& bytes;  // owned by `text`
+  LineSource text;
+
+  /// Throws Error as ByteSource::open does.
+  TrainingFile(const std::filesystem::path& path, const LineLimit& limit)
+      : TrainingFile(ByteSource::open(path), limit) {}
+
+ private:
+  TrainingFile(std::unique_ptr<ByteSource> opened, const LineLimit& limit)
+      : bytes(*opened), text(std::move(opened), bytes.path().string(), limit) {}
+};
+
 /// Memory: a block and one line, where a block has kPairs pairs of one text, or fewer that reach kBytes on one side.
 class PairReader {
  public:
@@ -58,7 +73,7 @@ class PairReader {
   PairReader(std::vector<TextFiles> texts, const LineLimit& limit);
 
   /// Reads the next block, which is not empty; returns false at the end. Throws Error for files with different numbers
-  /// of lines, for tab-separated lines without a tab, and as LineReader::append does; the pairs in front of such a line
+  /// of lines, for tab-separated lines without a tab, and as LineSource::append does; the pairs in front of such a line
   /// are returned first.
   bool next(TextBlock& block);
   std::uint64_t size() const { return size_; }  // size of all files in bytes
@@ -73,15 +88,12 @@ class PairReader {
   std::vector<TextFiles> texts_;
   LineLimit limit_;
   std::size_t next_text_ = 0;
-  std::unique_ptr<LineReader> source_, target_;  // files of the current text; tab-separated values have no target_
-  std::unique_ptr<LineReader> alignments_;       // if the current text has them
-  std::exception_ptr error_;                     // the error that follows the pairs that were returned last
+  std::unique_ptr<TrainingFile> source_, target_;  // files of the current text; tab-separated values have no target_
+  std::unique_ptr<TrainingFile> alignments_;       // if the current text has them
+  std::exception_ptr error_;                       // the error that follows the pairs that were returned last
   std::string line_;
   std::uint64_t size_ = 0;                             // bytes of all files
   std::uint64_t bytes_before_ = 0, pairs_before_ = 0;  // bytes and pairs of the texts before the current one
 };
-
-/// Counts the remaining lines of two files and throws Error with the different numbers of lines.
-[[noreturn]] void fail_on_counts(LineReader& a, LineReader& b);
 
 }  // namespace rnnsearch::corpus

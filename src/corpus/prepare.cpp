@@ -6,7 +6,6 @@
 
 #include "corpus/corpus_writer.h"
 #include "corpus/count_words.h"
-#include "corpus/line_reader.h"
 #include "corpus/pair_cleaner.h"
 #include "corpus/pair_reader.h"
 #include "corpus/subword_models.h"
@@ -15,6 +14,7 @@
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/text/unicode.h"
 
@@ -23,20 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Progress = std::function<void(const PrepareProgress&)>;
-
-RawSet read_raw_set(const EvaluationFiles& files, const LineLimit& limit, const std::string& name) {
-  if (files.references.empty()) throw Error(text_of("corpus: the set ", name, " has no reference translation"));
-  RawSet set{name, {}};
-  std::vector<LineReader> readers;
-  readers.emplace_back(files.source, limit);
-  for (const fs::path& reference : files.references) readers.emplace_back(reference, limit);
-  for (LineReader& reader : readers) {
-    auto& lines = set.lines.emplace_back();
-    for (std::string line; reader.next(line);) lines.push_back(line);
-    if (reader.lines() != readers.front().lines()) fail_on_counts(readers.front(), reader);
-  }
-  return set;
-}
 
 /// Throws UsageError: all that is checked here was said on the command line.
 void check_options(const PrepareOptions& options) try {
@@ -113,7 +99,12 @@ void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
 }
 
 RawSet read_set(const EvaluationFiles& files, const LineLimit& limit, const std::string& name) {
-  RawSet set = read_raw_set(files, limit, name);
+  if (files.references.empty()) throw Error(text_of("corpus: the set ", name, " has no reference translation"));
+  RawSet set{name, {read_lines(files.source, limit)}};
+  for (const fs::path& reference : files.references) {
+    set.lines.push_back(read_lines(reference, limit));
+    check_same_lines({files.source, set.lines.front().size()}, {reference, set.lines.back().size()});
+  }
   for (std::size_t i = 0; i < set.lines.size(); ++i) {
     const auto is_blank = [](const std::string& line) { return text::split_views(line).empty(); };
     if (!std::all_of(set.lines[i].begin(), set.lines[i].end(), is_blank)) continue;

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "corpus/byte_source.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/corpus/text_stream.h"

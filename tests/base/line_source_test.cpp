@@ -150,9 +150,18 @@ TEST(LineSource, NamesLineAndByteOfWhatIsNoText) {
 TEST(LineSource, TakesALineOfTheLimitAndNamesALongerOne) {
   LineSource lines(given_bytes(std::string(kByteOrderMark) + "abc\r\nabcd\r\n", 1), "text", {3});
   EXPECT_THAT(lines.next(1), ElementsAre("abc"));
-  EXPECT_EQ(message_of([&] { lines.next(1); }),
+  EXPECT_EQ(lines.lines(), 1u);
+  const std::string said = message_of([&] { lines.next(1); });
+  EXPECT_EQ(said,
             "text, line 2: longer than the 3 bytes of --max-line-bytes, beginning with 'abcd'; the text must have one "
             "sentence a line; if it has, give a larger --max-line-bytes");
+  LineSource again(given_bytes(std::string(kByteOrderMark) + "abc\r\nabcd\r\n", 1), "text", {3});
+  std::string appended = "x";
+  EXPECT_TRUE(again.append(appended));
+  EXPECT_EQ(appended, "xabc");
+  EXPECT_EQ(message_of([&] { again.append(appended); }), said);
+  EXPECT_EQ(appended, "xabc");
+  EXPECT_FALSE(again.append(appended));
 }
 
 TEST(CheckedText, IsWithoutByteOrderMarkAndCarriageReturns) {

@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "corpus/line_reader.h"
+#include "corpus/byte_source.h"
 #include "corpus/pair_cleaner.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/chrf.h"
@@ -153,9 +154,7 @@ std::vector<Work> all_work(const Scratch& scratch) {
     return path;
   };
   once("reading", [written](const std::string& line) {
-    corpus::LineReader reader(written(line), {});
-    for (std::string read; reader.next(read);) {
-    }
+    LineSource(corpus::ByteSource::open(written(line)), "text", {}).next(static_cast<std::size_t>(-1));
   });
   once("alignment-file", [written](const std::string& line) {
     Json sentence = Json::object({{"line", 1},

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "corpus/line_reader.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/random.h"
 #include "tests/support/message_of.h"
@@ -94,14 +93,6 @@ INSTANTIATE_TEST_SUITE_P(Every, ByteSourceOf,
                          testing::Values(Format{"plain", "cat"}, Format{"gzip", "gzip"},
                                          Format{"zstd", "zstd -q --check"}, Format{"xz", "xz -1"}),
                          [](const auto& format) { return std::string(format.param.name); });
-
-TEST(LineReader, RefusesWhatUnpacksToNothing) {
-  const Scratch scratch;
-  ASSERT_EQ(std::system(("gzip </dev/null >'" + (scratch / "nothing.gz").string() + "'").c_str()), 0);
-  LineReader reader(scratch / "nothing.gz", {});
-  std::string line;
-  EXPECT_THAT(message_of([&] { reader.next(line); }), HasSubstr("it is empty"));
-}
 
 TEST(ByteSource, LeavesOutTheZerosThatATapePadsGzipWith) {
   const Scratch scratch;

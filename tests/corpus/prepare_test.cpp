@@ -412,6 +412,13 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
          (void)o;
        },
        {"train.src", "empty"}},
+      {"compressed emptiness",
+       [](auto& o, auto& s) {
+         EXPECT_EQ(std::system(text_of("gzip </dev/null >'", (s / "train.src").string(), "'").c_str()), 0);
+         write_text(s / "train.tgt", "\xef\xbb\xbf");
+         (void)o;
+       },
+       {"train.src", "empty"}},
       {"missing", [](auto& o, auto& s) { o.train[0].target = s / "none"; }, {"none", "no such file"}},
       {"folder", [](auto& o, auto& s) { o.train[0].target = s.path(); }, {"folder"}},
       {"pipe",
@@ -425,13 +432,13 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
          write_text(s / "train.src", std::string((1u << 20) + 1, 'a'));
          (void)o;
        },
-       {"train.src line 1 is longer than the 1048576 bytes of --max-line-bytes, beginning with 'aaaa"}},
+       {"train.src, line 1: longer than the 1048576 bytes of --max-line-bytes, beginning with 'aaaa"}},
       {"line beyond the limit",
        [](auto& o, auto& s) {
          write_text(s / "train.src", "a\nbbbbb\nc\n");
          o.line_limit.max_line_bytes = 4;
        },
-       {"train.src line 2 is longer than the 4 bytes of --max-line-bytes", "'bbbbb'"}},
+       {"train.src, line 2: longer than the 4 bytes of --max-line-bytes", "'bbbbb'"}},
       {"all dropped",
        [](auto& o, auto&) { o.cleaning.max_length = 1; },
        {"none of the 3 pairs", "0 have an empty source", "2 a source", "1 a target", "more than 1 words"}},

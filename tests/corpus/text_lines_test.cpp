@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/corpus/tiny_corpus.h"
 
 namespace rnnsearch::corpus {
@@ -15,6 +17,8 @@ TEST(ReadLines, RefusesAnEmptyFileAndFilesOfDifferentLengths) {
   const Scratch scratch;
   const auto empty = write_text(scratch / "empty", ""), one = write_text(scratch / "one", "a\n");
   EXPECT_THAT(message_of([&] { read_lines(empty, {}); }), HasSubstr("is empty"));
+  ASSERT_EQ(std::system(("gzip -c '" + empty.string() + "' >'" + (scratch / "packed").string() + "'").c_str()), 0);
+  EXPECT_THAT(message_of([&] { read_lines(scratch / "packed", {}); }), HasSubstr("is empty"));
   EXPECT_THAT(read_lines(one, {}), ElementsAre("a"));
   EXPECT_THAT(message_of([&] { check_same_lines({one, 1}, {empty, 2}); }), HasSubstr("one has 1 lines but"));
 }

@@ -39,8 +39,9 @@ std::string checked_text(std::string_view content, const std::string& name);
 std::string read_text_file(const std::filesystem::path& path, const Poll& poll = {});
 
 struct Line {
-  std::string text;     // if it is too long, its beginning
-  std::string problem;  // why it is not a line of text; empty if it is
+  std::string text;          // if it is too long, its beginning
+  std::uint64_t number = 0;  // from 1
+  std::string problem;       // why it is not a line of text; empty if it is
   bool too_long = false;
 };
 
@@ -54,20 +55,27 @@ class LineSource {
   /// The next line, also if it has a problem; returns false at the end. Without `wait` it also returns false if the end
   /// of the line has not arrived. A line that is too long is returned as soon as that is known.
   bool next(Line& line, bool wait = true);
-  /// Throws Error with file, line and problem. REQUIRES: `line` was the last one, and it has a problem.
+  /// Appends the text of the next line, which the caller checks with check_text, perhaps on another thread; returns
+  /// false at the end. Throws Error for a line that is too long.
+  bool append(std::string& text);
+  /// Throws Error with file, line and problem. REQUIRES: the line has a problem.
   [[noreturn]] void refuse(const Line& line) const;
   /// At most `count` further lines; fewer only at the end. Throws Error for a line with a problem.
   std::vector<std::string> next(std::size_t count);
+  std::uint64_t lines() const { return lines_; }  // so far
 
  private:
+  bool complete(bool wait);
+
   std::unique_ptr<ByteStream> bytes_;
   std::string name_;
   LineLimit limit_;
   std::string_view rest_;  // of what arrived last: not yet looked at
   std::string begun_;      // the line whose end has not arrived
   std::uint64_t lines_ = 0;
-  bool begins_ = true;  // no bytes were looked at
-  bool skips_ = false;  // the rest of a line that was too long
+  bool begins_ = true;     // no bytes were looked at
+  bool too_long_ = false;  // begun_, which is a line
+  bool skips_ = false;     // the rest of a line that was too long
   bool ended_ = false;
 };
 
