@@ -1,7 +1,7 @@
+#include "rnnsearch/kernels/select_top_words.h"
+
 #include <algorithm>
 #include <limits>
-
-#include "rnnsearch/kernels/top_words.h"
 
 namespace rnnsearch::kernels {
 

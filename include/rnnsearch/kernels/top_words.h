@@ -2,52 +2,13 @@
 // product, softmax statistics and selection while they are in the cache. R rows, H width of t, K words.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <vector>
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/select_top_words.h"
 
 namespace rnnsearch::kernels {
-
-/// For each of R rows a list of its most probable words.
-struct TopWords {
-  struct Entry {
-    Real log_probability;
-    std::uint32_t word;
-  };
-
-  std::size_t limit = 1;               // at least 1: the length of the lists, which the caller sets
-  std::size_t words = 0;               // K
-  std::vector<Entry> entries;          // [R, limit]
-  std::vector<std::uint32_t> lengths;  // [R]
-  std::vector<std::uint8_t> nan;       // [R]
-
-  /// The words of row i, the most probable first, and of equally probable ones the lower number first.
-  std::span<const Entry> row(std::size_t i) const { return std::span(entries).subspan(i * limit, lengths[i]); }
-  /// Whether the row holds a NaN, so that all log-probabilities are NaN; the list is empty then.
-  bool is_nan(std::size_t i) const { return nan[i] != 0; }
-  /// Whether the words that are not in the list all have the probability 0. Otherwise each of them is at most as
-  /// probable as the last one of the list, and may be equally probable with a lower number, if their scores differ by
-  /// less than the rounding of a log-probability.
-  bool is_complete(std::size_t i) const { return lengths[i] < limit || words <= limit; }
-
-  void shape(std::size_t R, std::size_t K) {
-    words = K;
-    entries.resize(R * limit);
-    lengths.assign(R, 0);
-    nan.assign(R, 0);
-  }
-};
-
-/// Whether a belongs before b in a list: its log-probability is higher, or equal and its number is lower.
-bool belongs_before(const TopWords::Entry& a, const TopWords::Entry& b);
-
-/// Writes row i of `top`, which has its shape, from the log-probabilities of the words of that row. Ties and NaN as
-/// above.
-void select_top_words(std::span<const Real> log_probabilities, std::size_t i, TopWords& top);
 
 /// The `top.limit` most probable words of each row, or fewer if no others have a probability above 0. The
 /// log-probabilities have the bits that log_softmax (softmax.h) gives to the product t W_o, and do not depend on the
