@@ -27,7 +27,7 @@ case $lane in
   address)
     sanitizers=address,undefined
     targets=(rnnsearch unit_tests unit_mpi_tests)
-    tests="^($(printf '%s\n' src/*/ | cut -d/ -f2 | paste -sd '|'))$" # an entry for each room
+    tests="^($(printf '%s\n' src/*/ | cut -d/ -f2 | paste -sd '|'))(_double)?\$" # the entries of each room
     # One number of ranks is enough, because memory errors do not depend on it.
     worlds=3
     mpi_tests="_mpi_$worlds\$|^cli_reversal_test\$"
@@ -49,9 +49,10 @@ if [[ -n $rooms ]]; then
   for room in ${rooms//,/ }; do
     [[ -d src/$room ]] || { echo "sanitize.sh: there is no room $room in src" >&2 && exit 2; }
     targets+=("${room}_test")
+    [[ ! $room =~ ^(kernels|layers|model)$ ]] || targets+=("${room}_double_test")
     ! compgen -G "tests/$room/*_mpi_test.cpp" >/dev/null || targets+=("${room}_mpi_test")
   done
-  tests="^(${rooms//,/|})\$"
+  tests="^(${rooms//,/|})(_double)?\$"
   mpi_tests="^(${rooms//,/|})_mpi_$worlds\$"
 fi
 

@@ -39,5 +39,5 @@ cd "$build"
 export GTEST_FILTER='-*DeathTest*:Run.IsRefusedWhileAnotherTrainerLives'
 for processor in max,sve=off max,sve-max-vq=1 max,sve-max-vq=2 max,sve-max-vq=4; do
   echo "[arm64] $processor"
-  QEMU_CPU=$processor ctest --output-on-failure --no-tests=error -j "$(nproc)" -R "^($rooms)$" "$@"
+  QEMU_CPU=$processor ctest --output-on-failure --no-tests=error -j "$(nproc)" -R "^($rooms)(_double)?$" "$@"
 done

@@ -31,9 +31,9 @@ bool bfloat16_pays();
 std::string_view int8_unit();
 
 /// Sets the precision of all further float products of the process, like the number of threads. The initial value is
-/// kFloat32; products of double are not affected. Without a bfloat16_unit, kBFloat16 is emulated: it uses the same
-/// operands, is slower than kFloat32, and sums in another order than a unit does, so its bits differ. kInt8 without an
-/// int8_unit is far slower than kFloat32, and gives the same bits as with one.
+/// kFloat32. Without a bfloat16_unit, kBFloat16 is emulated: it uses the same operands, is slower than kFloat32, and
+/// sums in another order than a unit does, so its bits differ. kInt8 without an int8_unit is far slower than kFloat32,
+/// and gives the same bits as with one.
 void set_precision(Precision precision);
 Precision precision();
 

@@ -72,8 +72,8 @@ struct AttentionStep {
 struct ScoredAttentionForward : AttentionStep {
   Matrix alpha;    // [R, Tx] out, with at least as many columns as the longest sentence has words; 0 outside a window
   Matrix context;  // [R, C] out
-  Matrix
-      dropped{};  // [R, Tx] or empty. In: the dropout factor of each weight; out: alpha times it, the context's weights
+  // [R, Tx] or empty. In: the dropout factor of each weight; out: alpha times it, the weights of the context.
+  Matrix dropped{};
 };
 void scored_attention_forward(const ScoredAttentionForward& args);
 
