@@ -2,10 +2,14 @@
 // asserts.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <exception>
+#include <filesystem>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rnnsearch {
 
@@ -16,6 +20,10 @@ class Error : public std::runtime_error {
   /// Whatever the sentence quotes, what() is one line of printable UTF-8 and has at most 4000 bytes: it lacks the
   /// middle of a longer sentence.
   explicit Error(const std::string& sentence);
+  /// The sentence is what fmt::format makes of the arguments. Text without arguments is never taken for a format.
+  template <class First, class... Rest>
+  explicit Error(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest)
+      : Error(fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
 };
 
 /// The command line or its configuration file is wrong, whatever the files that it names contain. The program exits
@@ -42,3 +50,12 @@ std::string text_of(const Parts&... parts) {
 }
 
 }  // namespace rnnsearch
+
+/// fmt prints a path as it is, without quotation marks.
+template <>
+struct fmt::formatter<std::filesystem::path> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+  auto format(const std::filesystem::path& path, format_context& context) const {
+    return fmt::format_to(context.out(), "{}", path.native());
+  }
+};

@@ -29,6 +29,7 @@ class Rnnsearch(CMakePackage):
     depends_on("sentencepiece@0.1.97:")
     depends_on("icu4c@60:")
     depends_on("boost@1.74: +program_options")
+    depends_on("fmt@9:")
     depends_on("nlohmann-json@3.9:")
     depends_on("pugixml@1.11:")
     depends_on("xxhash@0.8:")
