@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path) {
-  throw Error(text_of(what, " ", path.string(), ": ", std::strerror(errno)));
+  throw Error("{} {}: {}", what, path, std::strerror(errno));
 }
 
 void flush(const Descriptor& descriptor, const fs::path& path) {
@@ -56,33 +56,31 @@ std::string processes_here() {
   const std::string boot = boot_id();
   struct stat ids {};
   if (boot.empty() || ::stat("/proc/self/ns/pid", &ids) != 0) return {};
-  return text_of(boot.substr(0, boot.find('-')), "-", ids.st_ino);
+  return fmt::format("{}-{}", boot.substr(0, boot.find('-')), ids.st_ino);
 }
 
 /// The common prefix of the temporary files of `path` that processes of this host and namespace create.
 std::string temporaries_of(const fs::path& path) {
-  return text_of(".", path.filename().string(), ".tmp-", host_name(), "-", processes_here(), "-");
+  return fmt::format(".{}.tmp-{}-{}-", path.filename(), host_name(), processes_here());
 }
 
 /// Says why no file can be created, and what to do.
 [[noreturn]] void fail_to_create(const fs::path& target, const fs::path& file) {
   const int reason = errno;
   const fs::path folder = folder_of(file);
-  const std::string link = file == target ? "" : text_of(", a link to ", file.string());
+  const std::string link = file == target ? "" : fmt::format(", a link to {}", file);
   std::error_code ignored;
   const fs::file_status there = fs::status(folder, ignored);
   if (reason == ENOENT && !fs::exists(there)) {
-    throw Error(text_of("cannot write ", target.string(), link, ": there is no folder ", folder.string(),
-                        "; make it first, with mkdir -p, or name a file in another folder"));
+    throw Error(
+        "cannot write {}{}: there is no folder {}; make it first, with mkdir -p, or name a file in another folder",
+        target, link, folder);
   }
-  if (reason == ENOTDIR) {
-    throw Error(text_of("cannot write ", target.string(), link, ": ", folder.string(),
-                        " is not a folder; name a file in a folder"));
-  }
+  if (reason == ENOTDIR)
+    throw Error("cannot write {}{}: {} is not a folder; name a file in a folder", target, link, folder);
   const bool forbidden = reason == EACCES || reason == EPERM || reason == EROFS;
-  throw Error(text_of("cannot write ", target.string(), link, ": no file can be made in ", folder.string(), " (",
-                      std::strerror(reason), "); ",
-                      forbidden ? "name a folder in which you may write" : "name another file"));
+  throw Error("cannot write {}{}: no file can be made in {} ({}); {}", target, link, folder, std::strerror(reason),
+              forbidden ? "name a folder in which you may write" : "name another file");
 }
 
 }  // namespace
@@ -102,15 +100,16 @@ int Descriptor::close() {
 std::string read_file(const fs::path& path, const Poll& poll) {
   std::error_code reason;
   const fs::file_status status = fs::status(path, reason);
-  if (fs::is_directory(status)) throw Error(text_of("cannot read ", path.string(), ": it is a folder"));
+  if (fs::is_directory(status)) throw Error("cannot read {}: it is a folder", path);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     WaitingInput input(path, poll);
     std::string content;
     for (std::string_view bytes; !(bytes = input.take()).empty(); content += bytes) {
       if (content.size() + bytes.size() > kMaxPipedBytes) {
         throw Error(
-            text_of("cannot read ", path.string(), ": more than ", kMaxPipedBytes >> 20,
-                    " MiB come from it, and it may be endless; is it the right file? A regular file may be larger"));
+            "cannot read {}: more than {} MiB come from it, and it may be endless; is it the right file? A regular "
+            "file may be larger",
+            path, kMaxPipedBytes >> 20);
       }
     }
     return content;
@@ -132,16 +131,16 @@ fs::path without_links(const fs::path& link) {
   fs::path path = link;
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, reason)); ++links) {
     if (links == kLinks)
-      throw Error(text_of(link.string(), " is a symbolic link that leads to itself; remove it or name another file"));
+      throw Error("{} is a symbolic link that leads to itself; remove it or name another file", link);
     path = path.parent_path() / fs::read_symlink(path, reason);  // an absolute link replaces the folder before it
-    if (reason) throw Error(text_of("cannot follow the symbolic link ", link.string(), ": ", reason.message()));
+    if (reason) throw Error("cannot follow the symbolic link {}: {}", link, reason.message());
   }
   return path;
 }
 
 fs::path temporary_beside(const fs::path& path) {
   const fs::path file = without_links(path);
-  return file.parent_path() / text_of(temporaries_of(file), ::getpid());
+  return file.parent_path() / fmt::format("{}{}", temporaries_of(file), ::getpid());
 }
 
 void remove_abandoned(const fs::path& path) {
@@ -160,7 +159,7 @@ void remove_abandoned(const fs::path& path) {
     // A process that is killed loses its program, then its locks, and last, when its parent asks, its number.
     std::error_code exe;
     if (::kill(process, 0) == 0) {
-      [[maybe_unused]] const fs::path program = fs::read_symlink(text_of("/proc/", process, "/exe"), exe);
+      [[maybe_unused]] const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", process), exe);
     } else if (errno == ESRCH) {
       exe = std::make_error_code(std::errc::no_such_file_or_directory);
     }
@@ -173,10 +172,9 @@ fs::path file_to_replace(const fs::path& target) {
   fs::path file = without_links(target);
   std::error_code reason;
   const fs::file_status there = fs::status(file, reason);
-  if (fs::is_directory(there)) throw Error(text_of("cannot write ", target.string(), ": it is a folder; name a file"));
-  if (fs::exists(there) && !fs::is_regular_file(there)) {
-    throw Error(text_of(target.string(), " is a pipe or a device, which would be replaced by a file; name a file"));
-  }
+  if (fs::is_directory(there)) throw Error("cannot write {}: it is a folder; name a file", target);
+  if (fs::exists(there) && !fs::is_regular_file(there))
+    throw Error("{} is a pipe or a device, which would be replaced by a file; name a file", target);
   return file;
 }
 

@@ -46,12 +46,15 @@ std::string value_in(std::string_view text, const std::string& place) {
     } else {
       const std::string_view rest = trimmed(text.substr(i + 1));
       if (rest.empty() || rest.front() == '#') return value;
-      throw UsageError(text_of(place, ": after the quote that ends the value stands '", rest,
-                               "'; write quotes inside of a quoted value twice"));
+      throw UsageError(
+          "{}: after the quote that ends the value stands '{}'; write quotes inside of a quoted value twice", place,
+          rest);
     }
   }
-  throw UsageError(text_of(place, ": the quote ", quote, " that begins the value does not end; write another one at ",
-                           "its end, or quote the whole value with the other kind of quote"));
+  throw UsageError(
+      "{}: the quote {} that begins the value does not end; write another one at its end, or quote the whole value "
+      "with the other kind of quote",
+      place, quote);
 }
 
 }  // namespace
@@ -70,23 +73,25 @@ std::vector<std::pair<std::string, std::string>> read_ini(const std::string& tex
     std::string_view line = std::string_view(text).substr(begin, end - begin);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (const auto control = control_character(line)) {
-      throw UsageError(text_of(name, ": line ", number, " holds the control character ", *control,
-                               "; a configuration is lines of text, 'key = value': remove it"));
+      throw UsageError(
+          "{}: line {} holds the control character {}; a configuration is lines of text, 'key = value': remove it",
+          name, number, *control);
     }
     const std::string_view content = trimmed(line);
     if (content.empty() || content.front() == '#') continue;
     const std::size_t equals = line.find('=');
-    if (equals == line.npos) throw UsageError(text_of(name, ": '", content, "' is not of the form 'key = value'"));
+    if (equals == line.npos) throw UsageError("{}: '{}' is not of the form 'key = value'", name, content);
     const std::string key(trimmed(line.substr(0, equals)));
-    pairs.emplace_back(key, value_in(line.substr(equals + 1), text_of(name, ": ", key)));
+    pairs.emplace_back(key, value_in(line.substr(equals + 1), fmt::format("{}: {}", name, key)));
   }
   return pairs;
 }
 
 std::string ini_line(const std::string& key, const std::string& value) {
   if (const auto control = control_character(value)) {
-    throw UsageError(text_of("--", key, " is '", value, "', whose character ", *control,
-                             " a configuration file cannot hold: choose a value without control characters"));
+    throw UsageError(
+        "--{} is '{}', whose character {} a configuration file cannot hold: choose a value without control characters",
+        key, value, *control);
   }
   const bool plain = trimmed(value) == value && value.find('#') == value.npos && (value.empty() || !is_quote(value[0]));
   if (plain) return key + " = " + value + "\n";

@@ -22,7 +22,7 @@ const char* kind_of(const Json& value) {
 }
 
 [[noreturn]] void refuse(const Json& value, const char* wanted) {
-  throw Error(text_of("json: expected ", wanted, ", found ", kind_of(value)));
+  throw Error("json: expected {}, found {}", wanted, kind_of(value));
 }
 
 Json from_library(const Library& value) {
@@ -121,7 +121,7 @@ std::int64_t Json::integer() const {
       value != nullptr && *value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return static_cast<std::int64_t>(*value);
   }
-  if (is_number()) throw Error(text_of("json: expected an integer from -2^63 to 2^63 - 1, found ", dump()));
+  if (is_number()) throw Error("json: expected an integer from -2^63 to 2^63 - 1, found {}", dump());
   refuse(*this, "an integer");
 }
 
@@ -158,7 +158,7 @@ const Json* Json::find(std::string_view name) const {
 const Json& Json::at(std::string_view name) const {
   if (!is_object()) refuse(*this, "an object");
   if (const Json* member = find(name)) return *member;
-  throw Error(text_of("json: the object has no member \"", name, "\""));
+  throw Error("json: the object has no member \"{}\"", name);
 }
 
 std::string Json::dump(int indent) const {
@@ -171,15 +171,15 @@ std::string Json::dump(int indent) const {
 
 Json Json::parse(std::string_view text, std::string_view what) {
   const auto limit = [&](int depth, Library::parse_event_t, Library&) {
-    if (depth > kMaximumDepth) throw Error(text_of(what, ": JSON nested more than ", kMaximumDepth, " deep"));
+    if (depth > kMaximumDepth) throw Error("{}: JSON nested more than {} deep", what, kMaximumDepth);
     return true;
   };
   try {
     return from_library(Library::parse(text, limit));
   } catch (const Library::parse_error& error) {
-    throw Error(text_of(what, ": not valid JSON at byte ", error.byte, " of ", text.size()));
+    throw Error("{}: not valid JSON at byte {} of {}", what, error.byte, text.size());
   } catch (const Library::exception&) {
-    throw Error(text_of(what, ": not valid JSON that can be read: a number in it is beyond the range of a double"));
+    throw Error("{}: not valid JSON that can be read: a number in it is beyond the range of a double", what);
   }
 }
 

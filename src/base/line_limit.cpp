@@ -25,13 +25,13 @@ std::span<const Option<LineLimit>> line_limit_table() {
 }
 
 std::string LineLimit::problem(std::string_view line) const {
-  return text_of("longer than the ", max_line_bytes, " bytes of --max-line-bytes, beginning with '",
-                 printable(whole_characters(line.substr(0, kQuoted))), "'");
+  return fmt::format("longer than the {} bytes of --max-line-bytes, beginning with '{}'", max_line_bytes,
+                     printable(whole_characters(line.substr(0, kQuoted))));
 }
 
 void LineLimit::refuse(const std::string& place, std::string_view line) const {
-  throw Error(text_of(place, problem(line),
-                      "; the text must have one sentence a line; if it has, give a larger --max-line-bytes"));
+  throw Error("{}{}; the text must have one sentence a line; if it has, give a larger --max-line-bytes", place,
+              problem(line));
 }
 
 }  // namespace rnnsearch

@@ -21,8 +21,9 @@ class Content : public ByteStream {
 };
 
 [[noreturn]] void refuse_text(const std::string& name, std::uint64_t number, const std::string& problem) {
-  throw Error(text_of(name, ", line ", number, ", ", problem,
-                      "; the text must be plain UTF-8, so convert it, for instance with iconv -f LATIN1 -t UTF-8"));
+  throw Error(
+      "{}, line {}, {}; the text must be plain UTF-8, so convert it, for instance with iconv -f LATIN1 -t UTF-8", name,
+      number, problem);
 }
 
 }  // namespace
@@ -38,13 +39,15 @@ std::string_view unpacker_of(std::string_view begin) {
 std::string problem_of_text(std::string_view line, std::size_t before) {
   const auto invalid = first_invalid_utf8(line);
   const std::size_t nul = line.find('\0');
-  if (nul < invalid.value_or(line.size())) return text_of("byte ", before + nul + 1, ": a NUL byte");
+  if (nul < invalid.value_or(line.size())) return fmt::format("byte {}: a NUL byte", before + nul + 1);
   if (!invalid) return "";
   const std::string_view unpacker = before == 0 ? unpacker_of(line) : "";
-  return text_of("byte ", before + *invalid + 1, ": not valid UTF-8",
-                 unpacker.empty() ? ""
-                                  : text_of(" (the text is compressed: unpack it on its way, as in ", unpacker,
-                                            " -dc FILE | rnnsearch ...)"));
+  return fmt::format(
+      "byte {}: not valid UTF-8{}", before + *invalid + 1,
+      unpacker.empty()
+          ? ""
+          : fmt::format(" (the text is compressed: unpack it on its way, as in {} -dc FILE | rnnsearch ...)",
+                        unpacker));
 }
 
 void check_text(const std::string& name, std::uint64_t number, std::string_view line, std::size_t before) {
@@ -116,7 +119,7 @@ bool LineSource::append(std::string& text) {
 }
 
 void LineSource::refuse(const Line& line) const {
-  if (line.too_long) limit_.refuse(text_of(name_, ", line ", line.number, ": "), line.text);
+  if (line.too_long) limit_.refuse(fmt::format("{}, line {}: ", name_, line.number), line.text);
   refuse_text(name_, line.number, line.problem);
 }
 

@@ -27,7 +27,7 @@ std::string grouped(std::uint64_t number) {
 }
 
 std::string counted(std::uint64_t count, const char* noun) {
-  return text_of(count, " ", noun, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
@@ -36,9 +36,9 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 
 std::string duration(double seconds) {
   const auto s = static_cast<long long>(std::llround(seconds));
-  const auto two = [](long long n) { return text_of(n < 10 ? "0" : "", n); };
-  if (s >= 3600) return text_of(s / 3600, "h", two(s % 3600 / 60), "m");
-  return s >= 60 ? text_of(s / 60, "m", two(s % 60), "s") : text_of(s, "s");
+  const auto two = [](long long n) { return fmt::format("{}{}", n < 10 ? "0" : "", n); };
+  if (s >= 3600) return fmt::format("{}h{}m", s / 3600, two(s % 3600 / 60));
+  return s >= 60 ? fmt::format("{}m{}s", s / 60, two(s % 60)) : fmt::format("{}s", s);
 }
 
 std::string utc(std::time_t time) {

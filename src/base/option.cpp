@@ -110,8 +110,10 @@ bool environment_switch(const char* name) {
   const char* const text = std::getenv(name);
   bool is_on = false;
   if (text && *text != '\0' && !value::read(text, is_on)) {
-    throw UsageError(text_of("the environment variable ", name, " is '", text,
-                             "' but must be 1, true, yes or on, or 0, false, no or off; correct or unset it"));
+    throw UsageError(
+        "the environment variable {} is '{}' but must be 1, true, yes or on, or 0, false, no or off; correct or unset "
+        "it",
+        name, text);
   }
   return is_on;
 }

@@ -137,7 +137,7 @@ std::size_t thread_count() {
 
 std::string thread_library() {
   const int version = TBB_runtime_interface_version();  // for example 12080 for interface 12.8, released as 2021.8
-  return text_of("oneTBB ", version / 1000 + 2009, ".", version % 1000 / 10);
+  return fmt::format("oneTBB {}.{}", version / 1000 + 2009, version % 1000 / 10);
 }
 
 void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece)>& piece) {

@@ -18,7 +18,7 @@ constexpr int kMilliseconds = 200;
 
 int open_without_waiting(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) throw Error(text_of("cannot read ", path.string(), ": ", std::strerror(errno)));
+  if (descriptor < 0) throw Error("cannot read {}: {}", path, std::strerror(errno));
   return descriptor;
 }
 
@@ -40,7 +40,7 @@ std::string_view WaitingInput::take() {
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     const ssize_t count = ::read(descriptor_, buffer_.data(), buffer_.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count < 0) throw Error(text_of("cannot read ", name_, ": ", std::strerror(errno)));
+    if (count < 0) throw Error("cannot read {}: {}", name_, std::strerror(errno));
     return {buffer_.data(), static_cast<std::size_t>(count)};
   }
 }

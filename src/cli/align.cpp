@@ -102,18 +102,16 @@ void check(const Options& options, Settings& settings) {
   for (const auto& [option, path] :
        {std::pair{"--pharaoh", settings.pharaoh}, {"--lexical-table", settings.lexical_table}}) {
     if (settings.gold_links.empty() || path != "-") continue;
-    throw UsageError(
-        text_of(option, " - and the scores of --gold would mix on standard output; name a file for ", option));
+    throw UsageError("{0} - and the scores of --gold would mix on standard output; name a file for {0}", option);
   }
   for (const std::string& name : options.given_in("Search")) {
     if (settings.target.empty() || name == "batch-sentences") continue;
-    throw UsageError(text_of("--", name, " is for translations that align makes; leave it or --target out"));
+    throw UsageError("--{} is for translations that align makes; leave it or --target out", name);
   }
   if (settings.bars && settings.svg.empty()) throw UsageError("--bars needs --svg FOLDER, where its pictures go");
   check_translation_options(options, settings.translation);
-  if (options.given("threshold") && settings.links != "threshold") {
-    throw UsageError(text_of("--threshold applies to --links threshold, but --links is ", settings.links));
-  }
+  if (options.given("threshold") && settings.links != "threshold")
+    throw UsageError("--threshold applies to --links threshold, but --links is {}", settings.links);
   settings.gold = !settings.gold_links.empty();
 }
 
@@ -200,9 +198,8 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
   world.broadcast(std::span(&line_count, 1));
   auto loaded = train::open_model(settings.model, world);
   if (loaded.model.options().attention == model::Attention::kNone) {
-    throw Error(text_of(settings.model.string(),
-                        " has no attention, so it aligns nothing; name a model that was not trained with attention = "
-                        "none"));
+    throw Error("{} has no attention, so it aligns nothing; name a model that was not trained with attention = none",
+                settings.model);
   }
   const decode::Translator translator = translator_of(loaded);
   std::optional<Alignments> results;
@@ -212,7 +209,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
       const std::size_t words = decode::source_words(translator, text.sources[i], spans).size();
       evaluate::check_links(text.gold[i].possible, words,
                             decode::target_words(translator, text.targets[i], spans).size(),
-                            text_of(settings.gold_links.string(), ", line ", text.lines[i] + 1));
+                            fmt::format("{}, line {}", settings.gold_links, text.lines[i] + 1));
     }
     results.emplace(settings, translator);
   });
@@ -229,7 +226,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
     const auto align = [&](const std::vector<const decode::WordPair*>& batch) {
       auto aligned_batch = decode::align_batch(loaded.model, batch, given, search);
       done = std::min(lines, done + static_cast<std::size_t>(world.size()) * search.batch_sentences);
-      progress.show(text_of("[align] ", first + done, " of ", line_count, " lines"));
+      progress.show(fmt::format("[align] {} of {} lines", first + done, line_count));
       return aligned_batch;
     };
     const auto lengths = given ? decode::target_lengths(portion.pairs) : decode::source_lengths(portion.pairs);

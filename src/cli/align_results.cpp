@@ -30,7 +30,7 @@ std::vector<std::string> without_marks(std::vector<std::string> words, const cor
 /// For people: what each target word looked at, most first; 0.1 and more, three at most, one at least.
 std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline) {
   const auto source = without_marks(sentence.source, pipeline), target = without_marks(sentence.target, pipeline);
-  std::string text = text_of("line ", sentence.line, ", log-probability ", fixed(sentence.log_probability, 6), "\n");
+  std::string text = fmt::format("line {}, log-probability {:.6f}\n", sentence.line, sentence.log_probability);
   std::vector<std::size_t> order(sentence.source.size());
   for (std::size_t i = 0; i < sentence.target.size(); ++i) {
     const float* const row = sentence.row(i);
@@ -60,8 +60,8 @@ Alignments::Alignments(const AlignOutputs& settings, const decode::Translator& t
     std::error_code error;
     fs::create_directories(settings.svg, error);
     if (!fs::is_directory(settings.svg)) {
-      throw Error(text_of("--svg ", settings.svg.string(), " is not a folder and cannot be made one",
-                          error ? ": " + error.message() : ""));
+      throw Error("--svg {} is not a folder and cannot be made one{}", settings.svg,
+                  error ? ": " + error.message() : "");
     }
   }
   if (!json_ && !pharaoh_ && !lexical_table_ && settings.svg.empty() && !settings.gold) {
@@ -118,10 +118,10 @@ void Alignments::draw(const Sentence& sentence) const {
   char name[32];
   std::snprintf(name, sizeof name, "line-%06llu", static_cast<unsigned long long>(sentence.line));
   report::PictureOptions picture;
-  picture.title = text_of("Soft alignment of line ", sentence.line);
+  picture.title = fmt::format("Soft alignment of line {}", sentence.line);
   write_file_atomically(settings_.svg / (std::string(name) + ".svg"), report::heat_map(matrix, picture));
   if (!settings_.bars) return;
-  picture.title = text_of("Attention, step by step, of line ", sentence.line);
+  picture.title = fmt::format("Attention, step by step, of line {}", sentence.line);
   write_file_atomically(settings_.svg / (std::string(name) + "-bars.svg"), report::attention_bars(matrix, picture));
 }
 

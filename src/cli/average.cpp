@@ -27,8 +27,8 @@ struct Settings {
 std::vector<fs::path> newest_of(const fs::path& run, std::uint64_t last) {
   auto paths = train::checkpoints_of(run);
   if (paths.size() < last) {
-    throw Error(text_of("--last is ", last, " but ", run.string(), " holds ", counted(paths.size(), "checkpoint"),
-                        "; ask for fewer, or train with --keep-checkpoints ", last));
+    throw Error("--last is {0} but {1} holds {2}; ask for fewer, or train with --keep-checkpoints {0}", last, run,
+                counted(paths.size(), "checkpoint"));
   }
   paths.resize(last);
   return paths;

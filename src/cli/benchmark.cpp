@@ -38,10 +38,10 @@ site::Measured described(const BenchmarkSettings& s) {
   if (!s.decode) measured.updates_to_estimate = s.estimate_updates.value_or(s.train.max_updates);
   measured.method = !s.decode            ? name_of(s.train.optimizer)
                     : s.search.beam == 1 ? "greedy"
-                                         : text_of("beam ", s.search.beam);
+                                         : fmt::format("beam {}", s.search.beam);
   if (s.shortlist_frequent + s.shortlist_translations > 0) {
-    measured.method += text_of(", shortlists of ", s.shortlist_frequent, " words and ", s.shortlist_translations,
-                               " for each source word");
+    measured.method += fmt::format(", shortlists of {} words and {} for each source word", s.shortlist_frequent,
+                                   s.shortlist_translations);
   }
   if (::getloadavg(measured.load.data(), static_cast<int>(measured.load.size())) < 0) measured.load = {};
   measured.instruction_set = kernels::instruction_set();
@@ -65,7 +65,7 @@ std::vector<std::uint64_t> agreed_threads(BenchmarkSettings& s, const comm::Comm
   world.max(std::span(&most, 1));
   if (most > 1) {
     comm::agree_on_lines(world, "options", "give all ranks the same --threads",
-                         [&] { return std::vector{text_of("threads = ", value::write(counts))}; });
+                         [&] { return std::vector{fmt::format("threads = {}", value::write(counts))}; });
   }
   settle(counts.back(), s, world);
   return counts;
@@ -88,11 +88,12 @@ site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches
     for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
     measured.optimizer_bytes = train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(world.size());
   }
-  const site::Work work{[&] { return batches.next(); }, batches.of_corpus(), work_of(s, world, model),
-                        [&](std::size_t done, double seconds) {
-                          progress.show(text_of("[benchmark] ", done, " of ", s.untimed_updates + s.updates, " on ",
-                                                counted(measured.threads, "thread"), ": ", fixed(seconds, 3), " s"));
-                        }};
+  const site::Work work{
+      [&] { return batches.next(); }, batches.of_corpus(), work_of(s, world, model),
+      [&](std::size_t done, double seconds) {
+        progress.show(fmt::format("[benchmark] {} of {} on {}: {:.3f} s", done, s.untimed_updates + s.updates,
+                                  counted(measured.threads, "thread"), seconds));
+      }};
   const site::Measurement m = site::measure(world, measured, work);
   if (s.latency_sentences > 0) measured.latency = latency_of(s, batches, model);
   // Only now, because it takes memory, which is no part of the peak that was measured.
@@ -123,10 +124,10 @@ int work(const Options& options, BenchmarkSettings& s, const comm::Communicator&
     if (runs.size() > 1) measurement.peak_bytes = 0;
     const double first = runs.front().measurement.loss;
     if (measurement.loss != first) {
-      throw comm::AgreedError(text_of("on ", threads, " threads the last update has loss ", measurement.loss, ", on ",
-                                      counts.front(), " ", first,
-                                      ", although threads must not change it; this is a bug in rnnsearch: please "
-                                      "report it with this command line"));
+      throw comm::AgreedError(
+          fmt::format("on {} threads the last update has loss {:g}, on {} {:g}, although threads must not change it; "
+                      "this is a bug in rnnsearch: please report it with this command line",
+                      threads, measurement.loss, counts.front(), first));
     }
   }
   if (!world.is_root()) return 0;
@@ -135,9 +136,9 @@ int work(const Options& options, BenchmarkSettings& s, const comm::Communicator&
   }
   if (runs.size() == 1) {
     const auto& [of, m] = runs.front();
-    std::cout << (s.json ? site::json_of(of, m).dump(2) + "\n" : site::table_of(of, m));
+    std::cout << (s.json ? json_text(site::json_of(of, m), 2) + "\n" : site::table_of(of, m));
   } else {
-    std::cout << (s.json ? site::json_of(runs).dump(2) + "\n" : site::table_of(runs));
+    std::cout << (s.json ? json_text(site::json_of(runs), 2) + "\n" : site::table_of(runs));
   }
   return 0;
 }

@@ -78,8 +78,7 @@ void declare(Options& options, BenchmarkSettings& s) {
 
 void check(const Options& options, BenchmarkSettings& s) {
   const auto not_both = [&](const char* one, const char* other, const char* reason) {
-    if (options.given(one) && options.given(other))
-      throw UsageError(text_of("--", one, " and --", other, ": ", reason));
+    if (options.given(one) && options.given(other)) throw UsageError("--{} and --{}: {}", one, other, reason);
   };
   for (const char* length : {"source-length", "target-length"}) {
     not_both("lengths", length, "the file gives the length of every sentence; give one of the two");
@@ -99,20 +98,18 @@ void check(const Options& options, BenchmarkSettings& s) {
     throw UsageError("--precision int8 applies to translation; give it with --decode");
   }
   for (const char* of_translation : {"beam", "latency-sentences", "shortlist-frequent", "shortlist-translations"}) {
-    if (!s.decode && options.given(of_translation)) {
-      throw UsageError(text_of("--", of_translation, " applies to translation; give it with --decode"));
-    }
+    if (!s.decode && options.given(of_translation))
+      throw UsageError("--{} applies to translation; give it with --decode", of_translation);
   }
   if (s.thread_counts) {
     std::vector<std::uint64_t>& counts = *s.thread_counts;
     std::sort(counts.begin(), counts.end());
     if (counts.empty() || counts.front() < 1 || counts.back() > kMostThreads) {
-      throw UsageError(text_of("--threads is '", value::write(counts), "' but must be whole numbers from 1 to ",
-                               kMostThreads, " with commas between them"));
+      throw UsageError("--threads is '{}' but must be whole numbers from 1 to {} with commas between them",
+                       value::write(counts), kMostThreads);
     }
-    if (std::adjacent_find(counts.begin(), counts.end()) != counts.end()) {
-      throw UsageError(text_of("--threads has a number twice (", value::write(counts), "); give each once"));
-    }
+    if (std::adjacent_find(counts.begin(), counts.end()) != counts.end())
+      throw UsageError("--threads has a number twice ({}); give each once", value::write(counts));
   }
   check_usage([&] { train::check(s.train); });
 }

@@ -42,9 +42,10 @@ class Updates {
         {slice.source, slice.target, slice.batch_pairs, rate, {}, {}, update_, slice.first_pair, slice.pair_stride});
     const double seconds = watch.seconds();
     if (!result.applied) {
-      throw comm::AgreedError(text_of("the gradient of update ", update_,
-                                      " is not finite, so updates cannot be timed; try a lower "
-                                      "learning-rate or initial-deviation"));
+      throw comm::AgreedError(
+          fmt::format("the gradient of update {} is not finite, so updates cannot be timed; try a lower learning-rate "
+                      "or initial-deviation",
+                      update_));
     }
     return {seconds,
             static_cast<double>(slice.batch_target_words),

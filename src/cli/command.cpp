@@ -101,7 +101,7 @@ std::string digest_of_program() {
 void check_same_program(const comm::Communicator& communicator) {
   if (communicator.size() == 1) return;
   comm::agree(communicator, {"rnnsearch", "install one build on all hosts, or on a file system that they share",
-                             [] { return text_of("version ", kVersion, ", digest ", digest_of_program()); }});
+                             [] { return fmt::format("version {}, digest {}", kVersion, digest_of_program()); }});
 }
 
 /// Throws UsageError for a variable of the environment that no run could use.
@@ -123,14 +123,15 @@ std::unique_ptr<Invocation> begun_on_all_ranks(const comm::Communicator& communi
     std::vector<std::string> lines;  // a repeated option has a line for each of its values
     invocation = begin();
     if (!invocation) return lines;
-    for (const auto& [name, value] : invocation->options().values()) lines.push_back(text_of(name, " = ", value));
+    for (const auto& [name, value] : invocation->options().values())
+      lines.push_back(fmt::format("{} = {}", name, value));
     return lines;
   });
   return invocation;
 }
 
 int run_command(const Command& command, bool asks_for_help, const Begin& begin) {
-  const std::string name = *command.name ? text_of(" ", command.name) : "";
+  const std::string name = *command.name ? fmt::format(" {}", command.name) : "";
   std::string who = name, sentence;
   const comm::Communicator alone;
   std::optional<comm::Environment> environment;
@@ -144,7 +145,7 @@ int run_command(const Command& command, bool asks_for_help, const Begin& begin) 
   if (command.stoppable && !asks_for_help) catch_stop_signals();
   const auto leave_together = [&](int exit_code, const char* agreed) {
     // Without MPI no rank knows whether another one speaks for all.
-    if (root || !environment) print_error(root ? name : text_of(name, " [rank ", launch.rank, "]"), agreed);
+    if (root || !environment) print_error(root ? name : fmt::format("{} [rank {}]", name, launch.rank), agreed);
     try {
       if (environment) environment->finish(exit_code);
     } catch (const std::exception& error) {
@@ -159,7 +160,7 @@ int run_command(const Command& command, bool asks_for_help, const Begin& begin) 
       environment.emplace();
       several = communicator().size() > 1;
       root = communicator().is_root();
-      if (several) who += text_of(" [rank ", communicator().rank(), "]");
+      if (several) who += fmt::format(" [rank {}]", communicator().rank());
     }
     set_log_sink([prefix = root || !several ? "" : who.substr(who.find('[')) + " "](std::string_view line) {
       std::cerr << (line.starts_with(kProgram) ? "" : prefix) + printable(line) + "\n" << std::flush;
@@ -167,8 +168,8 @@ int run_command(const Command& command, bool asks_for_help, const Begin& begin) 
     check_same_program(communicator());
     const auto invocation = begun_on_all_ranks(communicator(), [&] {
       if (several && command.ranks == Ranks::kOne) {  // they would all do the same to the same files
-        throw UsageError(text_of("was started in ", communicator().size(),
-                                 " processes, and is for one; start it without a launcher, or with -n 1"));
+        throw UsageError("was started in {} processes, and is for one; start it without a launcher, or with -n 1",
+                         communicator().size());
       }
       if (environment) check_environment();
       return begin();

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kNamedLines = 20;
 
 std::string leftwards(const std::string& what) {
-  return text_of(what,
-                 " needs a model that predicts the first word first, and this one predicts targets from right to left");
+  return fmt::format(
+      "{} needs a model that predicts the first word first, and this one predicts targets from right to left", what);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ std::string leftwards(const std::string& what) {
 text::CopyPatterns copy_patterns_from(const std::vector<std::string>& patterns) try {
   return text::CopyPatterns(patterns);
 } catch (const Error& error) {
-  throw UsageError(text_of("--copy-pattern: ", error.what()));
+  throw UsageError("--copy-pattern: {}", error.what());
 }
 
 void add_constraint_options(Options& options, Constraints& constraints, decode::SearchOptions& search) {
@@ -73,21 +73,18 @@ void check_constraint_options(const Options& options, const decode::TranslationO
     throw UsageError("--diversity is for --beam-groups of 2 or more; give both");
   }
   if (search.beam % search.groups != 0) {
-    throw UsageError(text_of("--beam ", search.beam, " cannot be divided into --beam-groups ", search.groups,
-                             " of equal width; let the beam be a multiple of the groups"));
+    throw UsageError(
+        "--beam {} cannot be divided into --beam-groups {} of equal width; let the beam be a multiple of the groups",
+        search.beam, search.groups);
   }
   if (search.groups > 1 && sample) {
     throw UsageError("--beam-groups is for a search, and --sample draws words in place of one; give one of the two");
   }
   for (const char* option : {"require", "glossary"}) {
     if (!options.given(option)) continue;
-    if (sample) {
-      throw UsageError(
-          text_of("--", option, " is for a search, and --sample draws words in place of one; give one of the two"));
-    }
-    if (search.groups > 1) {
-      throw UsageError(text_of("--", option, " and --beam-groups both divide the beam; give one of the two"));
-    }
+    if (sample)
+      throw UsageError("--{} is for a search, and --sample draws words in place of one; give one of the two", option);
+    if (search.groups > 1) throw UsageError("--{} and --beam-groups both divide the beam; give one of the two", option);
   }
   if (options.given("forbid") && translation.replace_unknown) {
     throw UsageError(
@@ -150,8 +147,9 @@ void UnmetLines::note(const decode::LineTranslation& translation, const std::str
                       Progress& progress) {
   if (translation.unmet == 0) return;
   say(name, line,
-      text_of("the translation lacks ", translation.unmet,
-              " of the required phrases, because no translation within its maximum length has all of them"),
+      fmt::format("the translation lacks {} of the required phrases, because no translation within its maximum length "
+                  "has all of them",
+                  translation.unmet),
       progress);
 }
 
@@ -173,12 +171,12 @@ void UnmetLines::note_prefixes(const std::vector<std::string>& prefixes, const d
 }
 
 void UnmetLines::say(const std::string& name, std::size_t line, const std::string& what, Progress& progress) {
-  if (++lines_ <= kNamedLines) progress.say(text_of("[translate] ", name, ", line ", line + 1, ": ", what));
+  if (++lines_ <= kNamedLines) progress.say(fmt::format("[translate] {}, line {}: {}", name, line + 1, what));
 }
 
 void UnmetLines::finish(Progress& progress) const {
   if (lines_ <= kNamedLines) return;
-  progress.say(text_of("[translate] the like is true of ", counted(lines_ - kNamedLines, "further line")));
+  progress.say(fmt::format("[translate] the like is true of {}", counted(lines_ - kNamedLines, "further line")));
 }
 
 }  // namespace rnnsearch::cli

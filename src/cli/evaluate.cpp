@@ -134,9 +134,9 @@ void declare(Options& options, Settings& settings) {
   options.group("Output");
   options.add("details", settings.details, {.help = "add length ratios and p values to the table"});
   options.add("chart", settings.chart,
-              {.help = text_of("draw BLEU by length as a text chart below the table, with each bucket's share of the "
-                               "system's best bucket; at most ",
-                               evaluate::kChartSystems, " systems")});
+              {.help = fmt::format("draw BLEU by length as a text chart below the table, with each bucket's share of "
+                                   "the system's best bucket; at most {} systems",
+                                   evaluate::kChartSystems)});
   options.add("json", settings.json, {.help = "print JSON instead of a table"});
   options.add("sentences", settings.evaluation.sentences, {.help = "add every sentence with its scores to --json"});
   add_translation_options(options, settings.translation);
@@ -202,8 +202,8 @@ void check(const Options& options, Settings& settings) {
     }
   }
   if (settings.chart && names.size() > evaluate::kChartSystems) {
-    throw UsageError(text_of("--chart shows at most ", evaluate::kChartSystems, " systems, but there are ",
-                             names.size(), "; leave out --chart or some of the systems"));
+    throw UsageError("--chart shows at most {} systems, but there are {}; leave out --chart or some of the systems",
+                     evaluate::kChartSystems, names.size());
   }
   std::vector<fs::path> hypotheses, models;
   for (const std::string& text : settings.hypotheses) hypotheses.push_back(named_path(text).path);
@@ -215,9 +215,8 @@ void check(const Options& options, Settings& settings) {
   evaluate::check_systems(evaluation, names);
   // What would be ignored is refused.
   for (const std::string& name : options.given_in("Search")) {
-    if (settings.model.empty()) {
-      throw UsageError(text_of("--", name, " is for --model; what is in the files of --hypotheses is scored as it is"));
-    }
+    if (settings.model.empty())
+      throw UsageError("--{} is for --model; what is in the files of --hypotheses is scored as it is", name);
   }
   evaluate::check(settings.evaluation);
   if (settings.chart && settings.json) {
@@ -255,7 +254,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
     const auto translations = decode::translate_lines(
         translator_of(loaded), {test.sources, {test.place.string()}}, settings.translation, world,
         [&, system = name](std::size_t done, std::size_t all) {
-          progress.show(text_of("[evaluate] ", system, ": ", 100 * done / std::max<std::size_t>(all, 1), "%"));
+          progress.show(fmt::format("[evaluate] {}: {}%", system, 100 * done / std::max<std::size_t>(all, 1)));
         });
     if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; nothing was evaluated");
     auto& lines = systems.emplace_back();
@@ -282,7 +281,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
   evaluation.source_language = test.source_language;
   evaluation.target_language = test.target_language;
   if (settings.json) {
-    std::cout << evaluate::to_json(evaluation).dump(2) << "\n";
+    std::cout << json_text(evaluate::to_json(evaluation), 2) << "\n";
   } else {
     std::cout << evaluate::render_table(evaluation, settings.details);
     if (settings.chart) std::cout << "\n" << evaluate::render_length_chart(evaluation);

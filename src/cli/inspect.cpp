@@ -48,8 +48,8 @@ Json head_of(const File& file, const std::string& format) {
   for (const std::string side : {"source", "target"}) {
     const auto shape = file.shape("/vocabulary/" + side);
     if (shape.size() != 1) {
-      throw Error(text_of("", file.name(), " at /vocabulary/", side, " has ", shape.size(),
-                          " dimensions where a list of words was expected; use another copy"));
+      throw Error("{} at /vocabulary/{} has {} dimensions where a list of words was expected; use another copy",
+                  file.name(), side, shape.size());
     }
     json[side + "_vocabulary"] = shape[0];
   }
@@ -102,8 +102,8 @@ Json history_of(const File& file) {
     for (const char* column : columns) {
       values.push_back(file.read<double>(group + "/" + column));
       if (values.back().size() == updates.size()) continue;
-      throw Error(text_of("checkpoint: ", file.name(), " at ", group, "/", column, " has ", values.back().size(),
-                          " values for ", updates.size(), " updates; use another copy or the previous checkpoint"));
+      throw Error("checkpoint: {} at {}/{} has {} values for {} updates; use another copy or the previous checkpoint",
+                  file.name(), group, column, values.back().size(), updates.size());
     }
     for (std::size_t i = 0; i < updates.size(); ++i) {
       Json row;
@@ -120,40 +120,41 @@ Json history_of(const File& file) {
 }
 
 std::string text_of_value(const Json& value) {
-  if (value.is_string()) return value.string();
-  if (!value.is_array()) return value.dump();
+  if (value.is_string()) return as_string(value);
+  if (!value.is_array()) return json_text(value);
   std::string text = "[";
-  for (const Json& item : value.items()) text += (text.size() > 1 ? ", " : "") + item.dump();
+  for (const Json& item : as_array(value)) text += (text.size() > 1 ? ", " : "") + json_text(item);
   return text + "]";
 }
 
 /// Names and texts of a file that somebody sent, for a terminal.
 Json printable(const Json& json) {
-  if (json.is_string()) return rnnsearch::printable(json.string());
+  if (json.is_string()) return rnnsearch::printable(as_string(json));
   if (json.is_array()) {
     Json items = Json::array();
-    for (const Json& item : json.items()) items.push_back(printable(item));
+    for (const Json& item : as_array(json)) items.push_back(printable(item));
     return items;
   }
   if (!json.is_object()) return json;
   std::vector<Json::Member> members;
-  for (const auto& [name, value] : json.members()) members.emplace_back(rnnsearch::printable(name), printable(value));
+  for (const auto& [name, value] : as_object(json).items())
+    members.emplace_back(rnnsearch::printable(name), printable(value));
   return Json::object(std::move(members));
 }
 
 // Members one a line, objects indented below their name; history as columns.
 void print(const Json& json, const std::string& indent) {
-  for (const auto& [name, value] : json.members()) {
-    if (value.is_array() && !value.items().empty() && value.items().front().is_object()) {
+  for (const auto& [name, value] : as_object(json).items()) {
+    if (value.is_array() && !as_array(value).empty() && as_array(value).front().is_object()) {
       std::cout << indent << name << "\n" << indent << " ";
-      for (const auto& [column, _] : value.items().front().members()) std::cout << " " << column;
+      for (const auto& [column, _] : as_object(as_array(value).front()).items()) std::cout << " " << column;
       std::cout << "\n";
-      for (const Json& row : value.items()) {
+      for (const Json& row : as_array(value)) {
         std::cout << indent << " ";
-        for (const auto& [column, cell] : row.members()) {
+        for (const auto& [column, cell] : as_object(row).items()) {
           char text[64];
           const bool whole = column == "update";
-          const double number = cell.is_null() ? std::nan("") : cell.number();
+          const double number = cell.is_null() ? std::nan("") : as_number(cell);
           std::snprintf(text, sizeof text, whole ? "%*.0f" : "%*.5g", static_cast<int>(column.size()), number);
           std::cout << " " << (cell.is_null() ? std::string(column.size() - 1, ' ') + "-" : std::string(text));
         }
@@ -207,30 +208,28 @@ int work(const Options& options, Settings& s, const comm::Communicator&) {
   Json result;
   if (format == corpus::kCorpusFormat) {
     storage::check_format(file, format, corpus::kCorpusVersion);
-    if (s.history) throw Error(text_of("--history is for checkpoints, and ", s.path.string(), " is a corpus"));
+    if (s.history) throw Error("--history is for checkpoints, and {} is a corpus", s.path);
     result = head_of(file, format);
     corpus::describe_corpus(corpus::Corpus(s.path, corpus::Verify::kSkip), s.pairs, result);
     result["train"]["shards"] = file.children("/train").size();
   } else if (format == "rnnsearch-checkpoint") {
-    if (options.given("pairs"))
-      throw Error(text_of("--pairs is for corpora, and ", s.path.string(), " is a checkpoint"));
+    if (options.given("pairs")) throw Error("--pairs is for corpora, and {} is a checkpoint", s.path);
     storage::check_format(file, format, train::kCheckpointVersion);
     result = of_checkpoint(file);
-    if (s.history && !file.exists("/history")) {
-      throw Error(text_of(s.path.string(), " is a mean of checkpoints, which has no history; look at one of those"));
-    }
+    if (s.history && !file.exists("/history"))
+      throw Error("{} is a mean of checkpoints, which has no history; look at one of those", s.path);
     if (s.history) result["history"] = history_of(file);
   } else {
-    throw Error(text_of(s.path.string(), " says that its format is '", format, "', which this version does not know"));
+    throw Error("{} says that its format is '{}', which this version does not know", s.path, format);
   }
   if (s.verify) result["verified"] = true;
   if (s.json) {
-    std::cout << result.dump(2) << "\n";
+    std::cout << json_text(result, 2) << "\n";
   } else if (format == corpus::kCorpusFormat) {
     try {
       corpus::print_corpus(printable(result), std::cout);
     } catch (const Error& error) {  // a number beyond all that is counted
-      throw Error(text_of("", s.path.string(), " is not a valid corpus (", error.what(), "); use another copy of it"));
+      throw Error("{} is not a valid corpus ({}); use another copy of it", s.path, error.what());
     }
   } else {
     print(printable(result), "");

@@ -21,8 +21,7 @@ MixedFile mixed_file(const std::string& text) {
   MixedFile file;
   if (colon == std::string::npos || colon == 0 || !value::read(text.substr(colon + 1), file.weight) ||
       !(file.weight > 0)) {
-    throw UsageError(
-        text_of("--mix is '", text, "', but must be a corpus, a colon and a weight above 0, such as back.h5:0.5"));
+    throw UsageError("--mix is '{}', but must be a corpus, a colon and a weight above 0, such as back.h5:0.5", text);
   }
   file.path = text.substr(0, colon);
   return file;
@@ -56,7 +55,7 @@ Mixture::Mixture(std::vector<std::string>& mix, const corpus::Corpus& first, con
   for (std::string& text : mix) {
     auto [path, weight] = mixed_file(text);
     path = std::filesystem::absolute(path).lexically_normal();
-    text = text_of(path.string(), ":", value::write(weight));
+    text = fmt::format("{}:{}", path, value::write(weight));
     corpora_.push_back(train::open_corpus(path, world));
     others_.push_back({&corpora_.back(), weight});
   }
@@ -73,8 +72,8 @@ std::vector<std::string> Mixture::lines() const {
   const corpus::Shares shares(first_, others_);
   for (std::size_t k = 0; k < others_.size(); ++k) {
     const corpus::Corpus& other = *others_[k].corpus;
-    lines.push_back(text_of("an epoch has ", shares.pairs_of(k + 1), " pairs of ", other.path().string(),
-                            ", which has ", other.train_pairs()));
+    lines.push_back(fmt::format("an epoch has {} pairs of {}, which has {}", shares.pairs_of(k + 1), other.path(),
+                                other.train_pairs()));
     if (const std::string warning = corpus::other_libraries(first_, other); !warning.empty())
       lines.push_back("warning: " + warning);
   }

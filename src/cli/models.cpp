@@ -10,11 +10,11 @@ namespace {
 
 /// How the words differ: "its word 17 is 'x', not 'y'"; empty if they do not.
 std::string difference(const corpus::Vocabulary& other, const corpus::Vocabulary& first) {
-  if (other.size() != first.size()) return text_of("it holds ", other.size(), " words, not ", first.size());
+  if (other.size() != first.size()) return fmt::format("it holds {} words, not {}", other.size(), first.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
     const std::string &word = other.words()[i], &expected = first.words()[i];
     if (word != expected) {
-      return text_of("its word ", i, " is '", printable(word), "', not '", printable(expected), "'");
+      return fmt::format("its word {} is '{}', not '{}'", i, printable(word), printable(expected));
     }
   }
   return "";
@@ -23,32 +23,33 @@ std::string difference(const corpus::Vocabulary& other, const corpus::Vocabulary
 void check_same_text(const train::LoadedModel& other, const std::string& path, const train::LoadedModel& first,
                      const std::string& first_path) {
   const auto refuse = [&](const std::string& what) {
-    throw comm::AgreedError(text_of("--model ", path, " and --model ", first_path, " cannot translate together: ", what,
-                                    "; train the models of an ensemble on one corpus, or on corpora with the same "
-                                    "vocabularies (prepare --vocabulary-of)"));
+    throw comm::AgreedError(
+        fmt::format("--model {} and --model {} cannot translate together: {}; train the models of an ensemble on one "
+                    "corpus, or on corpora with the same vocabularies (prepare --vocabulary-of)",
+                    path, first_path, what));
   };
   const std::string target = difference(other.target_vocabulary, first.target_vocabulary);
-  if (!target.empty()) refuse(text_of(path, " has another target vocabulary (", target, ")"));
+  if (!target.empty()) refuse(fmt::format("{} has another target vocabulary ({})", path, target));
   const std::string source = difference(other.source_vocabulary, first.source_vocabulary);
-  if (!source.empty()) refuse(text_of(path, " has another source vocabulary (", source, ")"));
+  if (!source.empty()) refuse(fmt::format("{} has another source vocabulary ({})", path, source));
   if (other.model.options().right_to_left() != first.model.options().right_to_left()) {
-    throw comm::AgreedError(text_of("--model ", path, " and --model ", first_path,
-                                    " cannot translate together: one predicts targets from left to right, the other "
-                                    "from right to left; let one translate, and the other one score its n-best list"));
+    throw comm::AgreedError(
+        fmt::format("--model {} and --model {} cannot translate together: one predicts targets from left to right, the "
+                    "other from right to left; let one translate, and the other one score its n-best list",
+                    path, first_path));
   }
   if (other.pipeline != first.pipeline) {
-    refuse(text_of(
-        path,
-        " splits text into words differently (languages, tokenizer, normalization, case, copy patterns or subwords)"));
+    refuse(fmt::format(
+        "{} splits text into words differently (languages, tokenizer, normalization, case, copy patterns or subwords)",
+        path));
   }
 }
 
 std::vector<double> weights_of(const ModelChoice& choice) {
   std::vector<double> weights;
   for (const std::string& text : choice.model_weight) {
-    if (!value::read(text, weights.emplace_back()) || !(weights.back() > 0)) {
-      throw UsageError(text_of("--model-weight is '", text, "' but must be a number above 0"));
-    }
+    if (!value::read(text, weights.emplace_back()) || !(weights.back() > 0))
+      throw UsageError("--model-weight is '{}' but must be a number above 0", text);
   }
   if (weights.empty()) weights.assign(choice.model.size(), 1.0);
   return weights;
@@ -73,13 +74,13 @@ void add_models(Options& options, ModelChoice& choice) {
 void check_models(const Options& options, const ModelChoice& choice) {
   const auto weights = weights_of(choice);
   for (const char* option : {"ensemble-of", "model-weight"}) {
-    if (choice.model.size() == 1 && options.given(option)) {
-      throw UsageError(text_of("--", option, " is for an ensemble: give --model more than once"));
-    }
+    if (choice.model.size() == 1 && options.given(option))
+      throw UsageError("--{} is for an ensemble: give --model more than once", option);
   }
   if (weights.size() != choice.model.size()) {
-    throw UsageError(text_of("--model is given ", choice.model.size(), " times, but --model-weight ", weights.size(),
-                             " times; give one weight for each model, in their order"));
+    throw UsageError(
+        "--model is given {} times, but --model-weight {} times; give one weight for each model, in their order",
+        choice.model.size(), weights.size());
   }
 }
 

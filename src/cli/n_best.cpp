@@ -13,19 +13,18 @@ constexpr int kDigits = 6;
 
 std::string moses_fields(const decode::LineTranslation& translation) {
   const decode::Score& score = translation.score;
-  std::string fields =
-      text_of("LogProbability= ", fixed(score.log_probability, kDigits), " Length= ", score.length,
-              " LengthPenalty= ", fixed(score.length_penalty, kDigits),
-              " CoveragePenalty= ", fixed(score.coverage_penalty, kDigits),
-              " WordBonus= ", fixed(score.word_bonus, kDigits), " ||| ", fixed(score.value(), kDigits), " ||| ");
+  std::string fields = fmt::format(
+      "LogProbability= {} Length= {} LengthPenalty= {} CoveragePenalty= {} WordBonus= {} ||| {} ||| ",
+      fixed(score.log_probability, kDigits), score.length, fixed(score.length_penalty, kDigits),
+      fixed(score.coverage_penalty, kDigits), fixed(score.word_bonus, kDigits), fixed(score.value(), kDigits));
   const char* space = "";
   for (const decode::Link& link : translation.links) {
-    fields += text_of(std::exchange(space, " "), link.source, "-", link.target);
+    fields += fmt::format("{}{}-{}", std::exchange(space, " "), link.source, link.target);
   }
   fields += " ||| ";
   space = "";
   for (const float word : translation.word_scores) {
-    fields += text_of(std::exchange(space, " "), fixed(static_cast<double>(word), kDigits));
+    fields += fmt::format("{}{}", std::exchange(space, " "), fixed(static_cast<double>(word), kDigits));
   }
   return fields;
 }
@@ -70,8 +69,8 @@ Json n_best_entry(std::size_t line, std::size_t rank, const decode::LineTranslat
 
 std::string n_best_line(NBestFormat format, std::size_t line, std::size_t rank,
                         const decode::LineTranslation& translation) {
-  if (format == NBestFormat::kJson) return n_best_entry(line, rank, translation).dump();
-  const std::string begin = text_of(line, " ||| ", translation.text, " ||| ");
+  if (format == NBestFormat::kJson) return json_text(n_best_entry(line, rank, translation));
+  const std::string begin = fmt::format("{} ||| {} ||| ", line, translation.text);
   if (format == NBestFormat::kMoses) return begin + moses_fields(translation);
   return begin + fixed(translation.score.value(), kDigits);
 }

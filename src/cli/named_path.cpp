@@ -23,8 +23,8 @@ void check_each_once(const std::string& option, const std::vector<fs::path>& pat
     for (std::size_t k = 0; k < i; ++k) {
       std::error_code ignored;
       if (paths[k] != paths[i] && !fs::equivalent(paths[k], paths[i], ignored)) continue;
-      throw UsageError(text_of("--", option, " ", paths[k].string(), " and --", option, " ", paths[i].string(),
-                               " are the same file, which would count twice; give each file once"));
+      throw UsageError("--{0} {1} and --{0} {2} are the same file, which would count twice; give each file once",
+                       option, paths[k], paths[i]);
     }
   }
 }

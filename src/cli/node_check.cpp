@@ -48,7 +48,8 @@ std::string line_of(const Finding& finding) {
   std::string level = site::name_of(finding.level), topic = finding.topic;
   level.resize(9, ' ');
   topic.resize(16, ' ');
-  return text_of(level, topic, finding.text, finding.next_step.empty() ? "" : "; " + finding.next_step, "\n");
+  return fmt::format("{}{}{}{}\n", level, topic, finding.text,
+                     finding.next_step.empty() ? "" : "; " + finding.next_step);
 }
 
 struct Settings {
@@ -100,9 +101,9 @@ int work(const Options&, Settings& s, const comm::Communicator& world) {
     for (const auto& sentence : site::slow_bindings(places)) {
       findings.push_back(
           {Level::kWarning, "binding", sentence,
-           text_of("one thread on each core and one rank in each NUMA domain are usually fastest (HINT, "
-                   "RANKS_PER_NODE and CPUS_PER_RANK of cluster/site.sh; ",
-                   comm::library_is_open_mpi() ? "mpirun --map-by numa:PE=N" : "mpiexec -bind-to numa", ")")});
+           fmt::format("one thread on each core and one rank in each NUMA domain are usually fastest (HINT, "
+                       "RANKS_PER_NODE and CPUS_PER_RANK of cluster/site.sh; {})",
+                       comm::library_is_open_mpi() ? "mpirun --map-by numa:PE=N" : "mpiexec -bind-to numa")});
     }
     add(site::cpus_findings(facts, cpus_by_host(places)));
     add(site::processor_findings(facts));
@@ -144,8 +145,7 @@ int work(const Options&, Settings& s, const comm::Communicator& world) {
                                {"warnings", count(Level::kWarning)},
                                {"findings", std::move(list)},
                                {"allreduce", std::move(reductions)},
-                               {"ranks", std::move(ranks)}})
-                     .dump(2)
+                               {"ranks", std::move(ranks)}}) json_text(, 2)
               << "\n";
   } else {
     for (const Finding& finding : findings) std::cout << line_of(finding);

@@ -64,18 +64,18 @@ bool replaces(const GivenPath& output, const GivenPath& other) {
 
 void check_one(const GivenPath& given) {
   const auto& [option, as, path] = given;
-  if (path.empty()) throw UsageError(text_of(option, " has a value without the name of a file; name one"));
+  if (path.empty()) throw UsageError("{} has a value without the name of a file; name one", option);
   if (is_standard_stream(given) && !as.stream) {
-    throw UsageError(text_of(option, " is '-', which stands for standard ", as.is_output() ? "output" : "input",
-                             ", and this option takes a ",
-                             as.kind == Path::kOutputFolder || as.kind == Path::kOutputRun ? "folder" : "file",
-                             " (one named - is ./-)"));
+    throw UsageError("{} is '-', which stands for standard {}, and this option takes a {} (one named - is ./-)", option,
+                     as.is_output() ? "output" : "input",
+                     as.kind == Path::kOutputFolder || as.kind == Path::kOutputRun ? "folder" : "file");
   }
   if (!as.is_output() || is_standard_stream(given)) return;
-  const fs::path written = as.kind == Path::kOutputFolder ? itself(path) / text_of("x", as.extension) : itself(path);
+  const fs::path written =
+      as.kind == Path::kOutputFolder ? itself(path) / fmt::format("x{}", as.extension) : itself(path);
   if (const auto run = train::run_that_has(written)) {
-    throw UsageError(text_of(option, " is ", path.string(), ", where train keeps the files of the run ", run->string(),
-                             "; name another place"));
+    throw UsageError("{} is {}, where train keeps the files of the run {}; name another place", option, path,
+                     run->string());
   }
 }
 
@@ -88,12 +88,12 @@ void check_paths(const std::vector<GivenPath>& paths) {
       if (!output.as.is_output() || &other == &output) continue;
       if (!replaces(output, other)) continue;
       if (is_standard_stream(output)) {
-        throw UsageError(text_of(output.option, " and ", other.option,
-                                 " both go to standard output, where they would mix; name a file for one"));
+        throw UsageError("{} and {} both go to standard output, where they would mix; name a file for one",
+                         output.option, other.option);
       }
-      throw UsageError(text_of(output.option, " ", output.path.string(), " would replace ", other.path.string(),
-                               other.as.is_output() ? ", which is written for " : ", which is read for ", other.option,
-                               "; name another ", output.as.kind == Path::kOutputFolder ? "folder" : "file"));
+      throw UsageError("{} {} would replace {}{}{}; name another {}", output.option, output.path, other.path,
+                       other.as.is_output() ? ", which is written for " : ", which is read for ", other.option,
+                       output.as.kind == Path::kOutputFolder ? "folder" : "file");
     }
   }
 }

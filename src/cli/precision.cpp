@@ -56,10 +56,10 @@ void check_units_are_one(const std::vector<std::string>& units, const std::vecto
     if (units[rank] == units.front()) continue;
     // The best that both can do: the vector unit; without any, emulation of bf16, and f32 under auto.
     const char* const limit = units[rank].empty() || units.front().empty() ? "avx2" : "avx512";
-    throw Error(text_of("precision bf16: ", hosts.front(), " (rank 0) has ", unit_of(0), ", ", hosts[rank], " (rank ",
-                        rank, ") has ", unit_of(rank),
-                        ", so they would round sums differently; give --precision f32, or set RNNSEARCH_SIMD=", limit,
-                        " on all hosts"));
+    throw Error(
+        "precision bf16: {} (rank 0) has {}, {} (rank {}) has {}, so they would round sums differently; give "
+        "--precision f32, or set RNNSEARCH_SIMD={} on all hosts",
+        hosts.front(), unit_of(0), hosts[rank], rank, unit_of(rank), limit);
   }
 }
 
@@ -73,7 +73,7 @@ std::string precision_in_use() {
   const std::string name = kernels::name_of(kernels::precision());
   if (kernels::precision() == kernels::Precision::kFloat32) return name;
   const auto unit = kernels::precision() == kernels::Precision::kInt8 ? kernels::int8_unit() : kernels::bfloat16_unit();
-  return text_of(name, " (", unit.empty() ? "emulated" : unit, ")");
+  return fmt::format("{} ({})", name, unit.empty() ? "emulated" : unit);
 }
 
 }  // namespace rnnsearch::cli

@@ -27,7 +27,7 @@ void show(const corpus::PrepareReport& report, const fs::path& output, bool json
   if (report.unchanged)
     std::cerr << "[prepare] " << output.string() << " holds all this already, so there was nothing to do\n";
   if (json) {
-    std::cout << corpus::json_of(report, output).dump(2) << "\n";
+    std::cout << json_text(corpus::json_of(report, output), 2) << "\n";
   } else {
     corpus::print(report, output, std::cout);
   }
@@ -55,13 +55,12 @@ int work(const Options& options, PrepareSettings& settings, const comm::Communic
       const double share =
           static_cast<double>(p.bytes) / static_cast<double>(std::max<std::uint64_t>(p.total_bytes, 1));
       const double left = share > 0 ? watch.seconds() * (1 - share) / share : 0;
-      progress->show(text_of("[prepare] ",
-                             pass == -1  ? "sampling for subwords: "
-                             : pass == 0 ? "seeking repeated pairs: "
-                             : pass == 1 ? "counting words: "
-                                         : "writing: ",
-                             static_cast<int>(100 * share), "%, ", grouped(p.pairs), " pairs, ", duration(left),
-                             " of this left"));
+      progress->show(fmt::format("[prepare] {}{}%, {} pairs, {} of this left",
+                                 pass == -1  ? "sampling for subwords: "
+                                 : pass == 0 ? "seeking repeated pairs: "
+                                 : pass == 1 ? "counting words: "
+                                             : "writing: ",
+                                 static_cast<int>(100 * share), grouped(p.pairs), duration(left)));
     });
     progress.reset();
     if (!options.only_checks()) show(report, settings.corpus.output, settings.json);

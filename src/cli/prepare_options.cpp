@@ -22,7 +22,7 @@ constexpr Path kTestSet{.kind = Path::kInputFile, .in = [](const std::string& te
 void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOptions& settings) {
   const auto needs = [&](bool effect, std::initializer_list<const char*> idle, const char* why) {
     for (const char* option : idle)
-      if (!effect && options.given(option)) throw UsageError(text_of("--", option, " ", why, ", or leave it out"));
+      if (!effect && options.given(option)) throw UsageError("--{} {}, or leave it out", option, why);
   };
   needs(settings.subwords.learned != "none", {"subword-pairs", "subword-seed", "subword-normalization"},
         "applies to subwords that are learned here; give --subwords unigram or bpe");
@@ -33,12 +33,13 @@ void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOpti
 /// Completes s.corpus from what was given. Throws UsageError for options that contradict each other.
 void take_text(const Options& options, PrepareSettings& s) {
   if (s.train_source.size() != s.train_target.size()) {
-    throw UsageError(text_of("--train-source is given ", s.train_source.size(), " times and --train-target ",
-                             s.train_target.size(), " times; every file needs its translation"));
+    throw UsageError("--train-source is given {} times and --train-target {} times; every file needs its translation",
+                     s.train_source.size(), s.train_target.size());
   }
   if (!s.train_alignments.empty() && s.train_alignments.size() != s.train_source.size()) {
-    throw UsageError(text_of("--train-source is given ", s.train_source.size(), " times and --train-alignments ",
-                             s.train_alignments.size(), " times; every file needs its alignments, or none"));
+    throw UsageError(
+        "--train-source is given {} times and --train-alignments {} times; every file needs its alignments, or none",
+        s.train_source.size(), s.train_alignments.size());
   }
   for (std::size_t i = 0; i < s.train_source.size(); ++i) {
     s.corpus.train.push_back({s.train_source[i], s.train_target[i], {}});
@@ -51,8 +52,8 @@ void take_text(const Options& options, PrepareSettings& s) {
   const auto give_both = [](const char* name, const fs::path& both, fs::path& source, fs::path& target) {
     if (both.empty()) return;
     if (!source.empty() || !target.empty()) {
-      throw UsageError(text_of("--", name, " is for both sides, but --", source.empty() ? "target-" : "source-", name,
-                               " is given too; leave one of them out"));
+      throw UsageError("--{0} is for both sides, but --{1}{0} is given too; leave one of them out", name,
+                       source.empty() ? "target-" : "source-");
     }
     source = target = both;
   };
@@ -66,15 +67,14 @@ void take_text(const Options& options, PrepareSettings& s) {
   s.corpus.pipeline.copies = copy_patterns_from(s.copy_patterns);
   s.corpus.memory = s.memory << 20;
   if (s.dev_source.empty() != s.dev_target.empty()) {
-    throw UsageError(text_of(s.dev_source.empty() ? "--dev-source" : "--dev-target",
-                             " is missing: a development set needs both its sides"));
+    throw UsageError("{} is missing: a development set needs both its sides",
+                     s.dev_source.empty() ? "--dev-source" : "--dev-target");
   }
   if (!s.dev_source.empty()) s.corpus.dev = corpus::EvaluationFiles{"dev", s.dev_source, {s.dev_target}};
   for (const std::string& test : s.tests) s.corpus.tests.push_back(corpus::evaluation_files(test));
   if (!s.corpus.vocabulary_of.empty() && (s.corpus.source_words || s.corpus.target_words)) {
-    throw UsageError(
-        text_of(s.corpus.source_words ? "--source-words" : "--target-words",
-                " is not for --vocabulary-of, which says what the vocabularies are; leave one of them out"));
+    throw UsageError("{} is not for --vocabulary-of, which says what the vocabularies are; leave one of them out",
+                     s.corpus.source_words ? "--source-words" : "--target-words");
   }
 }
 

@@ -42,9 +42,10 @@ bool oversubscription_is_meant(const ThreadOptions& options) {
 
 std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& communicator) {
   if (options.stall_timeout > 0 && options.stall_timeout < 1) {
-    throw comm::AgreedError(text_of("stall-timeout is ", options.stall_timeout,
-                                    ", in which no rank can answer; give at least 1 second, or 0 for never"),
-                            true);
+    throw comm::AgreedError(
+        fmt::format("stall-timeout is {:g}, in which no rank can answer; give at least 1 second, or 0 for never",
+                    options.stall_timeout),
+        true);
   }
   communicator.set_stall_timeout(options.stall_timeout);
   auto placement = site::settle_threads(communicator, options.threads.value_or(0), oversubscription_is_meant(options));
@@ -53,10 +54,9 @@ std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const 
     // By default a core has as many threads as it has hardware threads.
     const std::string cores = options.threads ? site::threads_beyond_cores(placement.places) : "";
     const std::string quota = site::threads_beyond_quota(placement.places);
-    if (!cores.empty()) log_line(text_of("[comm] warning: ", cores, "; ", site::remedy()));
-    if (!quota.empty()) {
-      log_line(text_of("[comm] warning: ", quota, "; give fewer --threads, or ask the site for a larger quota"));
-    }
+    if (!cores.empty()) log_line(fmt::format("[comm] warning: {}; {}", cores, site::remedy()));
+    if (!quota.empty())
+      log_line(fmt::format("[comm] warning: {}; give fewer --threads, or ask the site for a larger quota", quota));
   }
   return std::move(placement.places);
 }

@@ -39,8 +39,8 @@ report::Report read_all(const Settings& settings) {
     report::Run run = report::read_run(named.path, named.name);
     for (const report::Run& other : report.runs) {
       if (other.name != run.name) continue;
-      throw UsageError(text_of("the runs ", other.path.string(), " and ", run.path.string(), " would both be called ",
-                               run.name, "; give one another name: --run NAME=", run.path.string()));
+      throw UsageError("the runs {0} and {1} would both be called {2}; give one another name: --run NAME={1}",
+                       other.path, run.path, run.name);
     }
     report.runs.push_back(std::move(run));
   }
@@ -106,9 +106,8 @@ void check(const Options& options, Settings& settings) {
   check_list("round", settings.round);
   check_list("section", settings.section);
   std::error_code ignored;
-  if (fs::exists(fs::symlink_status(settings.csv, ignored)) && !fs::is_directory(settings.csv, ignored)) {
-    throw Error(text_of("--csv ", settings.csv.string(), " is a file, or a link to nothing; name a folder"));
-  }
+  if (fs::exists(fs::symlink_status(settings.csv, ignored)) && !fs::is_directory(settings.csv, ignored))
+    throw Error("--csv {} is a file, or a link to nothing; name a folder", settings.csv);
 }
 
 void write_files(const Settings& settings, const report::Report& report) {
@@ -118,8 +117,8 @@ void write_files(const Settings& settings, const report::Report& report) {
   std::error_code reason;
   fs::create_directories(settings.csv, reason);
   if (reason) {
-    throw Error(text_of("cannot make the folder ", settings.csv.string(), " of --csv (", reason.message(),
-                        "); name a folder in a place where you may write"));
+    throw Error("cannot make the folder {} of --csv ({}); name a folder in a place where you may write", settings.csv,
+                reason.message());
   }
   for (const report::CsvFile& file : report::csv_files(report)) {
     write_file_atomically(settings.csv / file.name, file.content);

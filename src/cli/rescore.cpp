@@ -161,7 +161,8 @@ int work(const Options& options, Settings& settings, const comm::Communicator& w
     Config dependencies =
         dependencies_of(options, {"list", "source", "output", "n-best-output", "model", "batch-sentences", "weights"});
     for (std::size_t m = 0; m < models.size(); ++m) dependencies["--model " + names[m]] = models[m].digest;
-    for (std::size_t k = 0; k < weights.size(); ++k) dependencies[text_of("weight ", k + 1)] = value::write(weights[k]);
+    for (std::size_t k = 0; k < weights.size(); ++k)
+      dependencies[fmt::format("weight {}", k + 1)] = value::write(weights[k]);
     std::vector<OutputPath> outputs;
     if (!settings.output.empty()) outputs.push_back({"--output", settings.output});
     list_output = outputs.size();
@@ -170,7 +171,7 @@ int work(const Options& options, Settings& settings, const comm::Communicator& w
     sink->skip(settings.list.string(), [&, i = std::size_t{0}]() mutable {
       return i < list.lines.size() ? std::optional(input_line(i++)) : std::nullopt;
     });
-    if (sink->lines() > 0) progress.say(text_of("[rescore] continues after source line ", sink->lines()));
+    if (sink->lines() > 0) progress.say(fmt::format("[rescore] continues after source line {}", sink->lines()));
   });
 
   std::array<std::uint64_t, 2> range{sink ? sink->lines() : 0, list.lines.size()};
@@ -192,11 +193,11 @@ int work(const Options& options, Settings& settings, const comm::Communicator& w
       }
       const auto scores =
           decode::score_pairs(models[m].model, pairs, settings.batch_sentences, world, [&](std::size_t) {
-            progress.show(text_of("[rescore] ", names[m], ": ", first, " of ", range[1], " source lines"));
+            progress.show(fmt::format("[rescore] {}: {} of {} source lines", names[m], first, range[1]));
           });
       if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped(sink ? sink->stopped() : "");
       decode::refuse_nan(world, decode::first_nan(scores),
-                         {text_of("--model ", settings.model[m], ": ", settings.list.string())});
+                         {fmt::format("--model {}: {}", settings.model[m], settings.list)});
       if (!world.is_root()) continue;
       std::vector<double> values;
       values.reserve(scores.size());

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string count_of(std::size_t lines) {
-  return lines == 1 ? "the first line" : text_of("the first ", lines, " lines");
+  return lines == 1 ? "the first line" : fmt::format("the first {} lines", lines);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
       all_are_files = false;
       continue;
     }
-    if (fs::is_directory(path)) throw Error(text_of(option, " ", path.string(), " is a folder; name a file"));
+    if (fs::is_directory(path)) throw Error("{} {} is a folder; name a file", option, path);
     file.target = file_to_replace(path);
     file.partial = file.target.string() + ".partial";
   }
@@ -67,9 +67,7 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
   try {
     for (File& file : files_) {
       if (file.partial.empty()) continue;
-      const auto fail = [&](const std::string& why) {
-        throw Error(text_of("cannot write ", file.partial.string(), ": ", why));
-      };
+      const auto fail = [&](const std::string& why) { throw Error("cannot write {}: {}", file.partial, why); };
       file.descriptor =
           ::open(file.partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, fs::exists(file.target) ? 0600 : 0666);
       if (file.descriptor < 0) fail(std::strerror(errno));
@@ -90,8 +88,7 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
       if (file.descriptor < 0) continue;
       if (::ftruncate(file.descriptor, static_cast<off_t>(file.bytes)) != 0 ||
           ::lseek(file.descriptor, 0, SEEK_END) < 0) {
-        throw Error(
-            text_of("cannot shorten ", file.partial.string(), " to ", file.bytes, " bytes: ", std::strerror(errno)));
+        throw Error("cannot shorten {} to {} bytes: {}", file.partial, file.bytes, std::strerror(errno));
       }
     }
   } catch (...) {
@@ -118,46 +115,47 @@ void ResumableOutput::close_files() {
 void ResumableOutput::read_record() {
   if (!fs::exists(record_)) {
     if (fs::file_size(files_.front().partial) == 0) return;
-    throw Error(text_of(files_.front().partial.string(), " exists without ", record_.filename().string(),
-                        ", so it cannot be continued; remove it, or name another output"));
+    throw Error("{} exists without {}, so it cannot be continued; remove it, or name another output",
+                files_.front().partial, record_.filename());
   }
   const auto refuse = [&](const std::string& why) {
-    throw Error(text_of(files_.front().partial.string(), " was begun by a command with ", why,
-                        "; repeat that command to continue, or remove ", files_.front().partial.string(), " and ",
-                        record_.filename().string(), " to begin anew"));
+    throw Error(
+        "{0} was begun by a command with {1}; repeat that command to continue, or remove {0} and {2} to begin anew",
+        files_.front().partial, why, record_.filename());
   };
-  const Json record = Json::parse(read_file(record_), record_.string());
-  for (const auto& [name, value] : record.at("depends_on").members()) {
+  const Json record = parse_json(read_file(record_), record_.string());
+  for (const auto& [name, value] : as_object(member(record, "depends_on")).items()) {
     const auto now = dependencies_.find(name);
-    if (now == dependencies_.end()) refuse(text_of(name, " ", value.string(), ", which this one does not have"));
-    if (now->second != value.string()) refuse(text_of(name, " ", value.string(), ", but this one has ", now->second));
+    if (now == dependencies_.end()) refuse(fmt::format("{} {}, which this one does not have", name, as_string(value)));
+    if (now->second != as_string(value))
+      refuse(fmt::format("{} {}, but this one has {}", name, as_string(value), now->second));
   }
   for (const auto& [name, value] : dependencies_) {
-    if (!record.at("depends_on").find(name)) refuse(text_of("out ", name, ", but this one has ", value));
+    if (!member(record, "depends_on").find(name)) refuse(fmt::format("out {}, but this one has {}", name, value));
   }
-  const auto& bytes = record.at("bytes").items();
-  if (bytes.size() != files_.size()) refuse(text_of(bytes.size(), " output files, but this one has ", files_.size()));
+  const auto& bytes = as_array(member(record, "bytes"));
+  if (bytes.size() != files_.size())
+    refuse(fmt::format("{} output files, but this one has {}", bytes.size(), files_.size()));
   for (std::size_t i = 0; i < files_.size(); ++i) {
-    files_[i].bytes = static_cast<std::uint64_t>(bytes[i].integer());
+    files_[i].bytes = static_cast<std::uint64_t>(as_integer(bytes[i]));
     if (fs::file_size(files_[i].partial) >= files_[i].bytes) continue;
-    throw Error(text_of(files_[i].partial.string(), " has ", fs::file_size(files_[i].partial), " bytes, but ",
-                        record_.string(), " says that ", files_[i].bytes,
-                        " were written; remove both files to begin anew"));
+    throw Error("{} has {} bytes, but {} says that {} were written; remove both files to begin anew", files_[i].partial,
+                fs::file_size(files_[i].partial), record_, files_[i].bytes);
   }
-  lines_ = static_cast<std::size_t>(record.at("lines").integer());
-  expected_input_ = record.at("input").string();
+  lines_ = static_cast<std::size_t>(as_integer(member(record, "lines")));
+  expected_input_ = as_string(member(record, "input"));
 }
 
 void ResumableOutput::skip(const std::string& name, const std::function<std::optional<std::string>()>& next) {
   std::size_t skipped = 0;
   for (std::optional<std::string> line; skipped < lines_ && (line = next()); ++skipped) input_.add(*line).add("\n");
   if (lines_ == 0 || (skipped == lines_ && input_.hex() == expected_input_)) return;
-  throw Error(text_of(
-      name,
-      skipped < lines_ ? text_of(" has ", skipped, " lines") : text_of(": its first ", lines_, " lines are not those"),
-      skipped < lines_ ? text_of(", but the first ", lines_, " lines") : "", " from which ",
-      files_.front().partial.string(), " was made; give the same text to continue, or remove ",
-      files_.front().partial.string(), " and ", record_.filename().string(), " to begin anew"));
+  throw Error("{0}{1}{2} from which {3} was made; give the same text to continue, or remove {3} and {4} to begin anew",
+              name,
+              skipped < lines_ ? fmt::format(" has {} lines", skipped)
+                               : fmt::format(": its first {} lines are not those", lines_),
+              skipped < lines_ ? fmt::format(", but the first {} lines", lines_) : "", files_.front().partial,
+              record_.filename());
 }
 
 void ResumableOutput::end_line(std::string_view line) {
@@ -166,7 +164,7 @@ void ResumableOutput::end_line(std::string_view line) {
 }
 
 void ResumableOutput::commit() {
-  const auto fail = [&](const std::string& what) { throw Error(text_of("cannot write ", what, "; ", progress())); };
+  const auto fail = [&](const std::string& what) { throw Error("cannot write {}; {}", what, progress()); };
   for (File& file : files_) {
     if (file.partial.empty()) {
       if (!(standard_output_ << file.text).flush()) {
@@ -175,7 +173,7 @@ void ResumableOutput::commit() {
     } else if (!write_all(file.descriptor, file.text) || ::fdatasync(file.descriptor) != 0) {
       const std::string reason = std::strerror(errno);
       [[maybe_unused]] const int ignored = ::ftruncate(file.descriptor, static_cast<off_t>(file.bytes));
-      fail(text_of(file.partial.string(), ": ", reason));
+      fail(fmt::format("{}: {}", file.partial, reason));
     }
   }
   if (!record_.empty()) write_record();
@@ -195,9 +193,9 @@ void ResumableOutput::write_record() const {
                                     {"bytes", std::move(bytes)},
                                     {"depends_on", std::move(depends_on)}});
   try {
-    write_file_atomically(record_, record.dump(2) + "\n");
+    write_file_atomically(record_, json_text(record, 2) + "\n");
   } catch (const Error& error) {
-    throw Error(text_of(error.what(), "; ", progress()));
+    throw Error("{}; {}", error.what(), progress());
   }
 }
 
@@ -213,11 +211,11 @@ void ResumableOutput::publish() {
 std::string ResumableOutput::progress() const {
   if (lines_ == 0) return "no line was done";
   if (!record_.empty()) {
-    return text_of("the output of ", count_of(lines_), " is in ", files_.front().partial.string(),
-                   "; repeat the command to continue");
+    return fmt::format("the output of {} is in {}; repeat the command to continue", count_of(lines_),
+                       files_.front().partial);
   }
-  return text_of("the output of ", count_of(lines_), " was written to standard output; continue with line ", lines_ + 1,
-                 " of the input");
+  return fmt::format("the output of {} was written to standard output; continue with line {} of the input",
+                     count_of(lines_), lines_ + 1);
 }
 
 }  // namespace rnnsearch::cli

@@ -85,7 +85,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
     sink->skip(s.source_path.string(), [&, i = std::size_t{0}]() mutable {
       return i < sources.size() ? std::optional(input_line(i++)) : std::nullopt;
     });
-    if (sink->lines() > 0) progress.say(text_of("[score] continues after line ", sink->lines()));
+    if (sink->lines() > 0) progress.say(fmt::format("[score] continues after line {}", sink->lines()));
   });
   // In portions that depend on the text alone, so that an interrupted command has the bits of an undisturbed one.
   const std::size_t portion = 16 * s.batch_sentences;
@@ -104,7 +104,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
       for (const auto& pair : pairs) words += pair.target.size() + 1;
     }
     const auto found = decode::score_pairs(translator.ensemble, pairs, s.batch_sentences, world, [&](std::size_t done) {
-      progress.show(text_of("[score] ", first + done, " of ", range[1], " pairs"));
+      progress.show(fmt::format("[score] {} of {} pairs", first + done, range[1]));
     });
     if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped(sink ? sink->stopped() : "");
     decode::refuse_nan(world, decode::first_nan(found), {s.source_path.string(), first});
@@ -127,7 +127,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
   result["target_words"] = words;
   result["perplexity"] = std::exp(-sum / static_cast<double>(words));
   result["lines"] = Json::array({scores.begin(), scores.end()});
-  std::cout << result.dump(2) << "\n";
+  std::cout << json_text(result, 2) << "\n";
   return 0;
 }
 

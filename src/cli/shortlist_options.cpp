@@ -37,7 +37,7 @@ void add_shortlist_options(Options& options, ShortlistOptions& shortlist) {
 void check_shortlist_options(const Options& options, const ShortlistOptions& shortlist) {
   for (const char* option : {"shortlist-frequent", "shortlist-translations"}) {
     if (!shortlist.table.empty() || !options.given(option)) continue;
-    throw UsageError(text_of("--", option, " is for --shortlist FILE; give both"));
+    throw UsageError("--{} is for --shortlist FILE; give both", option);
   }
 }
 
@@ -48,8 +48,8 @@ void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, c
     LineSource lines(corpus::open_text(shortlist.table, stop_if_signal_came), shortlist.table.string(), limit);
     const auto table = decode::read_lexical_table(lines, shortlist.table.string(), translator.source_vocabulary,
                                                   translator.target_vocabulary, shortlist.translations);
-    Progress().say(text_of("[translate] shortlists: ", grouped(table.used), " of the ", grouped(table.lines),
-                           " lines of ", shortlist.table.string(), " are of words of this model"));
+    Progress().say(fmt::format("[translate] shortlists: {} of the {} lines of {} are of words of this model",
+                               grouped(table.used), grouped(table.lines), shortlist.table));
     Packer packer;
     packer.add_list(table.translations.words);
     packer.add_list(table.translations.offsets);

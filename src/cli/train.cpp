@@ -80,47 +80,49 @@ void declare(Options& options, Settings& s) {
 class Reporter final : public train::Progress {
  public:
   void began_with(const train::Transferred& t, bool optimizer) override {
-    live_.say(text_of("[train] begins with the parameters of ", t.checkpoint.string(), " (update ", t.update, ") and ",
-                      optimizer ? "its" : "a new", " optimizer state"));
+    live_.say(fmt::format("[train] begins with the parameters of {} (update {}) and {} optimizer state", t.checkpoint,
+                          t.update, optimizer ? "its" : "a new"));
     for (const auto& [side, match] : {std::pair("source", t.source), std::pair("target", t.target)}) {
-      live_.say(text_of("[train] ", side, " vocabulary: ", match.found, " of ", match.words, " words are among the ",
-                        match.other_words, " of that model, ", match.words - match.found, " are initialized anew"));
+      live_.say(
+          fmt::format("[train] {} vocabulary: {} of {} words are among the {} of that model, {} are initialized anew",
+                      side, match.found, match.words, match.other_words, match.words - match.found));
     }
     if (!t.other_text.empty()) {
-      live_.say(text_of("[train] warning: the text of that model was split differently (", t.other_text,
-                        "), so its words may have other meanings; prepare the corpus with --vocabulary-of that of the "
-                        "initial model, or with the same options"));
+      live_.say(fmt::format(
+          "[train] warning: the text of that model was split differently ({}), so its words may have other meanings; "
+          "prepare the corpus with --vocabulary-of that of the initial model, or with the same options",
+          t.other_text));
     }
   }
   void resumed(const fs::path& checkpoint, const train::TrainingState& state) override {
-    live_.say(text_of("[train] resumes from ", checkpoint.string(), ": update ", state.update, ", epoch ",
-                      state.position.epoch + 1, ", ", duration(state.elapsed_seconds), " of training so far"));
+    live_.say(fmt::format("[train] resumes from {}: update {}, epoch {}, {} of training so far", checkpoint,
+                          state.update, state.position.epoch + 1, duration(state.elapsed_seconds)));
   }
   void updated(const train::UpdateReport& r) override {
-    const auto percent = [&](double part) { return text_of(std::lround(100 * part / r.seconds), "%"); };
-    live_.show(text_of("[train] update ", r.update, ", epoch ", r.epoch + 1, " ", std::lround(100 * r.epoch_share),
-                       "%, loss ", fixed(r.loss_per_word, 3), ", norm ", fixed(r.gradient_norm, 2), ", ",
-                       std::lround(r.source_words_per_second), " + ", std::lround(r.target_words_per_second),
-                       " words/s, ", percent(r.compute_seconds + r.optimizer_seconds), " compute ",
-                       percent(r.communication_seconds), " communication ", percent(r.data_seconds), " data",
-                       r.seconds_left < 0 ? "" : ", " + duration(r.seconds_left) + " left"));
+    const auto percent = [&](double part) { return fmt::format("{}%", std::lround(100 * part / r.seconds)); };
+    live_.show(
+        fmt::format("[train] update {}, epoch {} {}%, loss {:.3f}, norm {:.2f}, {} + {} words/s, {} compute {} "
+                    "communication {} data{}",
+                    r.update, r.epoch + 1, std::lround(100 * r.epoch_share), r.loss_per_word, r.gradient_norm,
+                    std::lround(r.source_words_per_second), std::lround(r.target_words_per_second),
+                    percent(r.compute_seconds + r.optimizer_seconds), percent(r.communication_seconds),
+                    percent(r.data_seconds), r.seconds_left < 0 ? "" : ", " + duration(r.seconds_left) + " left"));
   }
   void validated(std::uint64_t update, const train::ValidationResult& result, bool best) override {
     if (!std::isfinite(result.loss_per_word)) {
-      live_.say(text_of("[train] update ", update, ": the dev loss is NaN or infinite, because the training diverged"));
+      live_.say(
+          fmt::format("[train] update {}: the dev loss is NaN or infinite, because the training diverged", update));
       return;
     }
-    live_.say(text_of("[train] update ", update, ": dev loss ", fixed(result.loss_per_word, 4),
-                      " per word "
-                      "(perplexity ",
-                      fixed(std::exp(result.loss_per_word), 2), ")",
-                      std::isfinite(result.bleu) ? ", dev BLEU " + fixed(result.bleu, 2) : "",
-                      std::isfinite(result.chrf) ? ", chrF " + fixed(result.chrf, 2) : "",
-                      std::isfinite(result.ter) ? ", TER " + fixed(result.ter, 2) : "", best ? ", the best yet" : ""));
+    live_.say(fmt::format(
+        "[train] update {}: dev loss {:.4f} per word (perplexity {:.2f}){}{}{}{}", update, result.loss_per_word,
+        std::exp(result.loss_per_word), std::isfinite(result.bleu) ? ", dev BLEU " + fixed(result.bleu, 2) : "",
+        std::isfinite(result.chrf) ? ", chrF " + fixed(result.chrf, 2) : "",
+        std::isfinite(result.ter) ? ", TER " + fixed(result.ter, 2) : "", best ? ", the best yet" : ""));
   }
   void checkpointed(const fs::path& path, double seconds, double pause_seconds) override {
-    live_.show(text_of("[train] wrote ", path.filename().string(), " in ", fixed(seconds, 1),
-                       " s, of which updates waited ", fixed(pause_seconds, 2), " s"));
+    live_.show(fmt::format("[train] wrote {} in {:.1f} s, of which updates waited {:.2f} s", path.filename(), seconds,
+                           pause_seconds));
   }
   void say(const std::string& line) { live_.say(line); }
 
@@ -160,10 +162,8 @@ void check(const Options&, Settings& s) {
     model::ModelOptions model = s.model;  // with any vocabulary, because the corpus has not been opened
     model.source_words = model.target_words = 4;
     model::check(model);
-    if (s.train.best_metric != train::BestMetric::kLoss && !s.validation.validate_bleu) {
-      throw Error(
-          text_of("best-metric is ", name_of(s.train.best_metric), " but validate-bleu is false; change one of them"));
-    }
+    if (s.train.best_metric != train::BestMetric::kLoss && !s.validation.validate_bleu)
+      throw Error("best-metric is {} but validate-bleu is false; change one of them", name_of(s.train.best_metric));
     s.validation.ter = s.train.best_metric == train::BestMetric::kTer;
     s.validation.same_on_any_ranks = s.train.reproducible_shards > 0;
   });
@@ -190,10 +190,9 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
   s.model.target_words = corpus.target_vocabulary().size();
   if (s.model.ties_sides() && corpus.source_vocabulary().words() != corpus.target_vocabulary().words()) {
     throw comm::AgreedError(
-        text_of("", s.corpus.string(),
-                " has a vocabulary for each side, and tied-embeddings = ", model::name_of(s.model.tied_embeddings),
-                " needs one for both; prepare it with --joint-vocabulary, or choose tied-embeddings = "
-                "target or none"));
+        fmt::format("{} has a vocabulary for each side, and tied-embeddings = {} needs one for both; prepare it with "
+                    "--joint-vocabulary, or choose tied-embeddings = target or none",
+                    s.corpus, model::name_of(s.model.tied_embeddings)));
   }
   comm::root_does(world, [&] {
     check_usage([&] {
@@ -202,16 +201,18 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
     });
   });
   if (s.train.guided_alignment > 0 && !mixture.has_alignments()) {
-    throw comm::AgreedError(text_of("", s.corpus.string(),
-                                    " has no word alignments, which guided-alignment needs; prepare it with "
-                                    "--train-alignments, or choose guided-alignment = 0"));
+    throw comm::AgreedError(
+        fmt::format("{} has no word alignments, which guided-alignment needs; prepare it with --train-alignments, or "
+                    "choose guided-alignment = 0",
+                    s.corpus));
   }
   const auto sets = corpus.set_names();
   const bool has_dev = std::find(sets.begin(), sets.end(), "dev") != sets.end();
   if (!has_dev && (s.train.early_stop_patience > 0 || s.train.schedule == train::Schedule::kPlateau)) {
-    throw comm::AgreedError(text_of("", s.corpus.string(),
-                                    " has no dev set, which early-stop-patience and the schedule "
-                                    "plateau need; prepare it with --dev-source and --dev-target"));
+    throw comm::AgreedError(
+        fmt::format("{} has no dev set, which early-stop-patience and the schedule plateau need; prepare it with "
+                    "--dev-source and --dev-target",
+                    s.corpus));
   }
 
   std::unique_ptr<train::RunDirectory> run;
@@ -232,26 +233,32 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
                                    model.parameters().size()));
     reporter = std::make_unique<Reporter>();
     for (const auto& line : describe(places)) reporter->say(line);
-    reporter->say(text_of("[train] ", model::system_of(s.model), ", ", model.parameters().size(), " parameters"));
-    reporter->say(text_of("[train] ", corpus.train_pairs(), " pairs, ", name_of(s.train.optimizer), ", ",
-                          instruction_set, ", ", precision_in_use(), "; run folder ", s.run.string()));
+    reporter->say(fmt::format("[train] {}, {} parameters", model::system_of(s.model), model.parameters().size()));
+    reporter->say(fmt::format("[train] {} pairs, {}, {}, {}; run folder {}", corpus.train_pairs(),
+                              name_of(s.train.optimizer), instruction_set, precision_in_use(), s.run));
     for (const auto& line : mixture.lines()) reporter->say("[train] " + line);
     if (const double bytes = train::snapshot_bytes(s.train, model.parameters().size()); bytes > 0) {
-      reporter->say(text_of("[train] checkpoints are written in the background, from a copy that takes ",
-                            fixed(bytes / 1e9, 2), " GB of memory on rank 0 (none with --synchronous-checkpoints)"));
+      reporter->say(
+          fmt::format("[train] checkpoints are written in the background, from a copy that takes {:.2f} GB of memory "
+                      "on rank 0 (none with --synchronous-checkpoints)",
+                      bytes / 1e9));
     }
     if (!deadline.line.empty()) reporter->say("[train] " + deadline.line);
     if (s.train.scale_learning_rate != train::ScaleLearningRate::kNone) {
-      reporter->say(text_of("[train] learning rate ", train::scaled_learning_rate(s.train), ", scaled from ",
-                            s.train.learning_rate, " for a batch of ", s.train.reference_batch));
+      reporter->say(fmt::format("[train] learning rate {:g}, scaled from {:g} for a batch of {}",
+                                train::scaled_learning_rate(s.train), s.train.learning_rate, s.train.reference_batch));
     }
     if (s.train.label_smoothing > 0) {
-      reporter->say(text_of("[train] label smoothing ", s.train.label_smoothing,
-                            " applies to the gradient; reported losses of training and validation do not include it"));
+      reporter->say(
+          fmt::format("[train] label smoothing {:g} applies to the gradient; reported losses of training and "
+                      "validation do not include it",
+                      s.train.label_smoothing));
     }
     if (const auto shards = s.train.reproducible_shards; shards > 0) {
-      reporter->say(text_of("[train] ", shards, " shards of each batch, ", train::shards_of_rank(s.train, world.size()),
-                            " for each rank: any number of ranks that divides ", shards, " computes the same bits"));
+      reporter->say(
+          fmt::format("[train] {0} shards of each batch, {1} for each rank: any number of ranks that divides {0} "
+                      "computes the same bits",
+                      shards, train::shards_of_rank(s.train, world.size())));
     } else if (s.model.layer_normalization) {
       reporter->say(
           "[train] layer normalisation magnifies rounding in the first updates: only runs on the same number of "
@@ -265,9 +272,9 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
     const auto keep = [&](std::uint64_t update, const std::string& translations) {
       std::string digits = std::to_string(update);
       digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
-      run->write_validation(text_of("update-", digits, ".txt"), translations);
+      run->write_validation(fmt::format("update-{}.txt", digits), translations);
     };
-    comm::agree(world, {text_of("the dev set of ", s.corpus.string()), "", [&] {
+    comm::agree(world, {fmt::format("the dev set of {}", s.corpus), "", [&] {
                           validator = make_validator(corpus, world, s.validation, keep);
                           return std::string();
                         }});
@@ -277,19 +284,18 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
                                     has_dev ? dev_set_of(corpus, s.validation, s.train.best_metric) : "", only_check});
   if (only_check) {
     if (world.is_root())
-      std::cout << text_of("nothing is wrong: this would train ", model::system_of(s.model), " with ",
-                           model.parameters().size(), " parameters on ", corpus.train_pairs(), " pairs from update ",
-                           result.state.update, " on, in ", s.run.string(), "\n");
+      std::cout << fmt::format(
+          "nothing is wrong: this would train {} with {} parameters on {} pairs from update {} on, in {}\n",
+          model::system_of(s.model), model.parameters().size(), corpus.train_pairs(), result.state.update, s.run);
     return 0;
   }
   if (reporter) {
-    reporter->say(text_of("[train] ", description_of(result.reason), " after update ", result.state.update, ", ",
-                          duration(result.state.elapsed_seconds), " of training; checkpoints in ",
-                          (s.run / "checkpoints").string()));
+    reporter->say(fmt::format("[train] {} after update {}, {} of training; checkpoints in {}",
+                              description_of(result.reason), result.state.update,
+                              duration(result.state.elapsed_seconds), s.run / "checkpoints"));
     if (result.update_seconds > 0) {
-      reporter->say(text_of("[train] updates waited ", fixed(result.data_seconds, 2), " s for data, ",
-                            fixed(100 * result.data_seconds / result.update_seconds, 2), "% of their ",
-                            duration(result.update_seconds)));
+      reporter->say(fmt::format("[train] updates waited {:.2f} s for data, {:.2f}% of their {}", result.data_seconds,
+                                100 * result.data_seconds / result.update_seconds, duration(result.update_seconds)));
     }
   }
   return train::is_early(result.reason) ? kStoppedEarly : 0;

@@ -24,19 +24,19 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string lines_of(std::size_t count) {
-  return text_of(count, count == 1 ? " line" : " lines");
+  return fmt::format("{}{}", count, count == 1 ? " line" : " lines");
 }
 
 /// Empty when every first search finished something.
 std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::size_t retry_below) {
   std::string sentence;
   if (retried > 0) {
-    sentence = text_of("no hypothesis of ", lines_of(retried), " ended in the first search, but in a later one");
+    sentence = fmt::format("no hypothesis of {} ended in the first search, but in a later one", lines_of(retried));
   }
   if (cut_off > 0) {
-    sentence += text_of(sentence.empty() ? "" : "; ", lines_of(cut_off), cut_off == 1 ? " was" : " were",
-                        " cut off at the maximum length, because no hypothesis ended",
-                        retry_below == 0 ? " and --retry-below is 0" : "");
+    sentence += fmt::format("{}{}{} cut off at the maximum length, because no hypothesis ended{}",
+                            sentence.empty() ? "" : "; ", lines_of(cut_off), cut_off == 1 ? " was" : " were",
+                            retry_below == 0 ? " and --retry-below is 0" : "");
   }
   return sentence;
 }
@@ -48,13 +48,12 @@ void check_stream(const Options& options, bool stream, InputFormat input_format,
   }
   for (const auto& [option, member] : {std::pair{"prefix", "\"prefix\": ...}"}, {"require", "\"require\": [...]}"}}) {
     if (!stream || !options.given(option)) continue;
-    throw UsageError(text_of("--stream takes no --", option,
-                             "; give each line its own: --input-format json, {\"source\": ..., ", member));
+    throw UsageError("--stream takes no --{}; give each line its own: --input-format json, {{\"source\": ..., {}",
+                     option, member);
   }
   for (const char* option : {"input", "output"}) {
-    if (stream && options.given(option)) {
-      throw UsageError(text_of("--stream translates from standard input to standard output; leave --", option, " out"));
-    }
+    if (stream && options.given(option))
+      throw UsageError("--stream translates from standard input to standard output; leave --{} out", option);
   }
 }
 
@@ -128,8 +127,8 @@ void check(const Options& options, Settings& s) {
   s.translation.details = s.n_best_format != NBestFormat::kPlain || (s.n_best && s.input_format == InputFormat::kJson);
   take_sampling_options(options, s.sampling, s.translation.search);
   if (!s.sampling.sample && s.translation.search.n_best > s.translation.search.beam) {
-    throw UsageError(text_of("--n-best is ", s.translation.search.n_best, " but --beam is ", s.translation.search.beam,
-                             ": a beam holds no more translations than its width"));
+    throw UsageError("--n-best is {} but --beam is {}: a beam holds no more translations than its width",
+                     s.translation.search.n_best, s.translation.search.beam);
   }
 }
 
@@ -173,7 +172,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
         const Portion line = source->next(1);
         return line.lines.empty() ? std::nullopt : std::optional(line.lines.front());
       });
-      if (sink->lines() > 0) progress.say(text_of("[translate] continues after line ", sink->lines()));
+      if (sink->lines() > 0) progress.say(fmt::format("[translate] continues after line {}", sink->lines()));
     });
   }
 
@@ -207,7 +206,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
         {read.lines, {source ? source->name() : "", before}, std::move(read.prefixes), std::move(read.required)},
         s.translation, world, [&](std::size_t done, std::size_t) {
           if (!s.stream)
-            progress.show(text_of("[translate] ", before + done * static_cast<std::size_t>(world.size()), " lines"));
+            progress.show(fmt::format("[translate] {} lines", before + done * static_cast<std::size_t>(world.size())));
         });
     if (comm::stop_signal_came_anywhere(world)) {
       const auto left_out = [](const auto& line) { return line.empty(); };

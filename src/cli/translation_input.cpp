@@ -18,25 +18,25 @@ namespace {
 
 /// The text of a member of an object, in which line ends count as spaces; empty if it has none.
 std::string text_in(const Json& object, const char* member, const std::string& place) {
-  const Json* const found = object.find(member);
+  const Json* const found = find_member(object, member);
   if (!found) return "";
-  if (!found->is_string()) throw Error(text_of(place, ": its \"", member, "\" is not a string"));
-  std::string text = found->string();
-  if (text.find('\0') != std::string::npos) throw Error(text_of(place, ": its \"", member, "\" has a NUL character"));
+  if (!found->is_string()) throw Error("{}: its \"{}\" is not a string", place, member);
+  std::string text = as_string(*found);
+  if (text.find('\0') != std::string::npos) throw Error("{}: its \"{}\" has a NUL character", place, member);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
 /// The phrases of a member "require", a list of strings, with tabs between them; empty if it has none.
 std::string phrases_in(const Json& object, const std::string& place) {
-  const Json* const found = object.find("require");
+  const Json* const found = find_member(object, "require");
   if (!found) return "";
-  if (!found->is_array()) throw Error(text_of(place, ": its \"require\" is not a list of strings"));
+  if (!found->is_array()) throw Error("{}: its \"require\" is not a list of strings", place);
   std::string phrases;
-  for (const Json& phrase : found->items()) {
-    if (!phrase.is_string()) throw Error(text_of(place, ": its \"require\" is not a list of strings"));
-    std::string text = phrase.string();
-    if (text.find('\0') != std::string::npos) throw Error(text_of(place, ": its \"require\" has a NUL character"));
+  for (const Json& phrase : as_array(*found)) {
+    if (!phrase.is_string()) throw Error("{}: its \"require\" is not a list of strings", place);
+    std::string text = as_string(phrase);
+    if (text.find('\0') != std::string::npos) throw Error("{}: its \"require\" has a NUL character", place);
     std::replace_if(
         text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
     phrases += (phrases.empty() ? "" : "\t") + text;
@@ -53,12 +53,12 @@ struct Asked {
 Request request_of(const Line& line, const std::string& place, const Refusals& refusals, Asked& asked) {
   Request request;
   try {
-    const auto refuse = [&](const std::string& why) { throw Error(text_of(place, ": ", why)); };
+    const auto refuse = [&](const std::string& why) { throw Error("{}: {}", place, why); };
     if (!line.problem.empty()) refuse(line.problem);
-    const Json object = Json::parse(line.text, place);
-    const Json* const id = object.find("id");
+    const Json object = parse_json(line.text, place);
+    const Json* const id = find_member(object, "id");
     if (id && (id->is_string() || id->is_number())) request.id = *id;
-    if (!object.find("source")) {
+    if (!find_member(object, "source")) {
       refuse("not an object with a \"source\"; expected {\"id\": 7, \"source\": \"a sentence\"}");
     }
     if (id && !id->is_null() && request.id.is_null()) refuse("its \"id\" is neither a string nor a number");
@@ -111,10 +111,10 @@ std::vector<std::string> TranslationInput::lines_beside(std::optional<Beside>& f
   auto read = file->lines.next(lines);
   if (read.size() < lines || (lines < count && !file->lines.next(1).empty())) {
     const bool few = read.size() < lines;
-    throw Error(text_of(file->option, " ", file->path.string(), " has ", few ? "" : "more than ", given_ + read.size(),
-                        " lines but ", name(), " has ", few ? "more" : "no more",
-                        "; line i of one must belong to line i of the other, and be empty for ",
-                        file->option == "--prefix" ? "no prefix" : "no phrases"));
+    throw Error(
+        "{} {} has {}{} lines but {} has {}; line i of one must belong to line i of the other, and be empty for {}",
+        file->option, file->path, few ? "" : "more than ", given_ + read.size(), name(), few ? "more" : "no more",
+        file->option == "--prefix" ? "no prefix" : "no phrases");
   }
   return read;
 }
@@ -125,7 +125,7 @@ Portion TranslationInput::arrived(std::size_t count) {
   for (Line line; portion.lines.size() < count && lines_.next(line, portion.lines.empty());) {
     if (format_ == InputFormat::kJson) {
       Asked asked;
-      portion.requests.push_back(request_of(line, text_of(name(), ", line ", line.number), refusals_, asked));
+      portion.requests.push_back(request_of(line, fmt::format("{}, line {}", name(), line.number), refusals_, asked));
       portion.lines.push_back(std::move(asked.source));
       if (refusals_.prefix.empty()) portion.prefixes.push_back(std::move(asked.prefix));
       if (refusals_.require.empty()) portion.required.push_back(std::move(asked.required));
@@ -146,14 +146,14 @@ std::string answer_line(const Request& request, std::size_t line, bool n_best,
   Json answer = Json::object({{"id", request.id}});
   if (!request.error.empty()) {
     answer["error"] = request.error;
-    return answer.dump();
+    return json_text(answer);
   }
   answer["translation"] = translations.front().text;
   if (translations.front().unmet > 0) answer["unmet"] = translations.front().unmet;
   for (std::size_t rank = 0; n_best && rank < translations.size(); ++rank) {
     answer["n_best"].push_back(n_best_entry(line, rank, translations[rank]));
   }
-  return answer.dump();
+  return json_text(answer);
 }
 
 }  // namespace rnnsearch::cli

@@ -106,13 +106,14 @@ void add_sampling_options(Options& options, SamplingOptions& sampling) {
 
 void take_sampling_options(const Options& options, const SamplingOptions& sampling, decode::SearchOptions& search) {
   for (const char* option : {"temperature", "top-k", "sampling-seed"}) {
-    if (!sampling.sample && options.given(option))
-      throw UsageError(text_of("--", option, " is for --sample; give both"));
+    if (!sampling.sample && options.given(option)) throw UsageError("--{} is for --sample; give both", option);
   }
   for (const char* option : {"beam", "retry-below"}) {
     if (sampling.sample && options.given(option)) {
-      throw UsageError(text_of("--", option, " is for a search, and --sample draws words in place of one; leave --",
-                               option, " out (--n-best is the number of samples)"));
+      throw UsageError(
+          "--{0} is for a search, and --sample draws words in place of one; leave --{0} out (--n-best is the number of "
+          "samples)",
+          option);
     }
   }
   if (sampling.sample) search.sampling = sampling.sampling;
@@ -120,9 +121,10 @@ void take_sampling_options(const Options& options, const SamplingOptions& sampli
 
 std::string sentence_of_parts(std::size_t lines, const decode::TranslationOptions& translation) {
   if (lines == 0) return "";
-  return text_of(counted(lines, "line"), lines == 1 ? " has" : " have", " more words than --maximum-source-length, ",
-                 translation.maximum_source_length, ", and ", lines == 1 ? "was" : "were",
-                 " translated in parts, split where sentences end");
+  return fmt::format(
+      "{}{} more words than --maximum-source-length, {}, and {} translated in parts, split where sentences end",
+      counted(lines, "line"), lines == 1 ? " has" : " have", translation.maximum_source_length,
+      lines == 1 ? "was" : "were");
 }
 
 void check_translation_options(const Options& options, const decode::TranslationOptions& translation) {
@@ -133,14 +135,16 @@ void check_translation_options(const Options& options, const decode::Translation
         "two");
   }
   if (search.minimum_length_ratio >= search.maximum_length_ratio) {
-    throw UsageError(text_of("--maximum-length-ratio is ", search.maximum_length_ratio,
-                             " but --minimum-length-ratio is ", search.minimum_length_ratio,
-                             ": no translation can end; let the maximum be larger"));
+    throw UsageError(
+        "--maximum-length-ratio is {:g} but --minimum-length-ratio is {:g}: no translation can end; let the maximum be "
+        "larger",
+        search.maximum_length_ratio, search.minimum_length_ratio);
   }
   if (search.maximum_length && *search.maximum_length <= search.minimum_length) {
-    throw UsageError(text_of("--maximum-length is ", *search.maximum_length, " but --minimum-length is ",
-                             search.minimum_length,
-                             ": no translation can end, because </s> is one of the words of the maximum"));
+    throw UsageError(
+        "--maximum-length is {} but --minimum-length is {}: no translation can end, because </s> is one of the words "
+        "of the maximum",
+        *search.maximum_length, search.minimum_length);
   }
 }
 

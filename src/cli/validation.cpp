@@ -143,7 +143,7 @@ std::string dev_set_of(const corpus::Corpus& corpus, const ValidationOptions& op
   for (const auto& reference : set.references) {
     for (const std::string& line : reference) digest.add(line).add("\n");
   }
-  return text_of("dev set ", digest.hex(), ", beam ", options.validate_beam);
+  return fmt::format("dev set {}, beam {}", digest.hex(), options.validate_beam);
 }
 
 train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& world,

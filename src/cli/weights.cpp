@@ -20,13 +20,11 @@ std::vector<evaluate::FeatureWeight> given_weights(const WeightOptions& weights)
   for (const std::string& text : weights.weight) {
     const std::size_t equals = text.rfind('=');
     double number = 0;
-    if (equals == std::string::npos || equals == 0 || !value::read(text.substr(equals + 1), number)) {
-      throw UsageError(text_of("--weight is '", printable(text), "' but must be NAME=X, a feature and a number"));
-    }
+    if (equals == std::string::npos || equals == 0 || !value::read(text.substr(equals + 1), number))
+      throw UsageError("--weight is '{}' but must be NAME=X, a feature and a number", printable(text));
     const std::string name = text.substr(0, equals);
-    if (std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.first == name; })) {
-      throw UsageError(text_of("--weight is given twice for ", printable(name), "; give each feature one weight"));
-    }
+    if (std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.first == name; }))
+      throw UsageError("--weight is given twice for {}; give each feature one weight", printable(name));
     given.emplace_back(name, number);
   }
   return given;

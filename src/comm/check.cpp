@@ -24,9 +24,8 @@ void check(int result, const char* what, const char* function, int line) {
   MPI_Error_string(result, reason.data(), &length);
   // MPICH describes the call in several lines; an Error is one.
   std::replace(reason.begin(), reason.begin() + length, '\n', ' ');
-  throw Error(text_of("comm: ", what, " failed on rank ", world_rank(), ": ",
-                      std::string_view(reason.data(), static_cast<std::size_t>(length)), " (", function, ", line ",
-                      line, ")"));
+  throw Error("comm: {} failed on rank {}: {} ({}, line {})", what, world_rank(),
+              std::string_view(reason.data(), static_cast<std::size_t>(length)), function, line);
 }
 
 }  // namespace rnnsearch::comm

@@ -36,9 +36,10 @@ std::unique_ptr<ProgressThread> thread_for(MPI_Comm comm) {
 }
 
 std::string waits_too_long(const char* call, double seconds) {
-  return text_of("[comm] ", place(::getenv), " has waited in ", call, " for ", seconds,
-                 " s: another rank is stopped, gone or was never started, or the network between hosts does not "
-                 "deliver; ending this rank, and with it all others");
+  return fmt::format(
+      "[comm] {} has waited in {} for {:g} s: another rank is stopped, gone or was never started, or the network "
+      "between hosts does not deliver; ending this rank, and with it all others",
+      place(::getenv), call, seconds);
 }
 
 /// values = combine(... combine(values of rank 0, values of rank 1) ..., values of the last rank), on every rank.
@@ -57,14 +58,15 @@ void check_library(int thread_level) {
   int version = 0, subversion = 0;
   check(MPI_Get_version(&version, &subversion), "MPI_Get_version");
   if (version < 3 || (version == 3 && subversion < 1)) {
-    throw AgreedError(text_of("comm: ", library(), " implements version ", version, ".", subversion,
-                              " of the MPI standard, and rnnsearch needs 3.1 or later; use a newer MPI"));
+    throw AgreedError(fmt::format(
+        "comm: {} implements version {}.{} of the MPI standard, and rnnsearch needs 3.1 or later; use a newer MPI",
+        library(), version, subversion));
   }
   if (thread_level < MPI_THREAD_MULTIPLE) {
     throw AgreedError(
-        text_of("comm: ", library(),
-                " does not let several threads call it at the same time; use a build of MPI that provides "
-                "MPI_THREAD_MULTIPLE"));
+        fmt::format("comm: {} does not let several threads call it at the same time; use a build of MPI that provides "
+                    "MPI_THREAD_MULTIPLE",
+                    library()));
   }
 }
 
@@ -92,8 +94,8 @@ Environment::Environment() {
     return;
   }
   int provided = 0;
-  const TimeLimit limit(timeout,
-                        text_of(waits_too_long("MPI_Init", timeout), " (RNNSEARCH_START_TIMEOUT sets the limit)"));
+  const TimeLimit limit(
+      timeout, fmt::format("{} (RNNSEARCH_START_TIMEOUT sets the limit)", waits_too_long("MPI_Init", timeout)));
   // MPI_THREAD_MULTIPLE: the main thread and the progress thread both call MPI. Until the error handler is set, MPI
   // itself ends the process on an error.
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
@@ -111,7 +113,7 @@ Environment::Environment() {
   try {
     communicator_ = Communicator(thread_for(MPI_COMM_WORLD));
   } catch (const std::exception& error) {  // it may have failed on this rank only; the others would wait for it
-    log_line(text_of("[comm] ", place(::getenv), " cannot begin: ", sentence_of(error), "; ending all ranks"));
+    log_line(fmt::format("[comm] {} cannot begin: {}; ending all ranks", place(::getenv), sentence_of(error)));
     abort(1);
   }
   // This stall timeout holds until the options are read.
@@ -324,8 +326,8 @@ bool library_is_open_mpi() {
 }
 
 std::string launch_without_binding() {
-  return text_of(library_is_open_mpi() ? "mpirun --bind-to none" : "mpiexec -bind-to none",
-                 ", or srun --cpu-bind=none");
+  return fmt::format("{}, or srun --cpu-bind=none",
+                     library_is_open_mpi() ? "mpirun --bind-to none" : "mpiexec -bind-to none");
 }
 
 }  // namespace rnnsearch::comm

@@ -15,7 +15,7 @@ std::vector<std::string> distinct_hosts(std::vector<std::string> names, const st
     auto& alike = machines[names[rank]];
     const auto at = std::find(alike.begin(), alike.end(), boots[rank]) - alike.begin();
     if (at == static_cast<std::ptrdiff_t>(alike.size())) alike.push_back(boots[rank]);
-    if (at > 0) names[rank] += text_of("#", at + 1);
+    if (at > 0) names[rank] += fmt::format("#{}", at + 1);
   }
   return names;
 }

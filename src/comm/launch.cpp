@@ -100,15 +100,14 @@ double start_timeout(const Lookup& environment) {
   if (!text || *text == '\0') return kStartTimeout;
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(seconds >= 0)) {
-    throw UsageError(text_of("comm: RNNSEARCH_START_TIMEOUT is '", text, "', expected seconds, 0 for no limit"));
-  }
+  if (end == text || *end != '\0' || !(seconds >= 0))
+    throw UsageError("comm: RNNSEARCH_START_TIMEOUT is '{}', expected seconds, 0 for no limit", text);
   return seconds;
 }
 
 std::string place(const Lookup& environment) {
   const Launch launch = launch_of(environment);
-  return text_of(launch.by_launcher ? text_of("rank ", launch.rank) : "a rank", " on ", host_name());
+  return fmt::format("{} on {}", launch.by_launcher ? fmt::format("rank {}", launch.rank) : "a rank", host_name());
 }
 
 void check_launch(const Lookup& environment, int ranks, const std::string& mpi) {
@@ -119,18 +118,19 @@ void check_launch(const Lookup& environment, int ranks, const std::string& mpi) 
     if (*processes <= 1) return;  // the user asked for one rank, so the size of the job does not matter
     // srun itself set the variables of this manager: the message about srun below fits better.
     if (in_a_step(environment) && processes == number_in(environment, "SLURM_STEP_NUM_TASKS")) break;
-    throw AgreedError(text_of("comm: ", manager.size, " says that a launcher started ", *processes,
-                              " processes, but MPI (", mpi,
-                              ") knows only this one: the launcher belongs to a different MPI, or speaks a protocol "
-                              "that this one does not; use the launcher of the MPI that rnnsearch was built with"));
+    throw AgreedError(
+        fmt::format("comm: {} says that a launcher started {} processes, but MPI ({}) knows only this one: the "
+                    "launcher belongs to a different MPI, or speaks a protocol that this one does not; use the "
+                    "launcher of the MPI that rnnsearch was built with",
+                    manager.size, *processes, mpi));
   }
   const bool step = in_a_step(environment);
   const long tasks = number_in(environment, step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS").value_or(0);
   if (step && tasks > 1) {
     throw AgreedError(
-        text_of("comm: srun started ", tasks, " processes, but MPI (", mpi,
-                ") knows only this one: srun and this MPI do not speak the same protocol; use `srun --mpi=",
-                srun_protocol_of(mpi), " ...` (see `srun --mpi=list`) or `mpirun ...` inside the job"));
+        fmt::format("comm: srun started {} processes, but MPI ({}) knows only this one: srun and this MPI do not speak "
+                    "the same protocol; use `srun --mpi={} ...` (see `srun --mpi=list`) or `mpirun ...` inside the job",
+                    tasks, mpi, srun_protocol_of(mpi)));
   }
   if (step) return;
   bool launched = false;
@@ -139,15 +139,16 @@ void check_launch(const Lookup& environment, int ranks, const std::string& mpi) 
     launched |= rank.has_value();
     if (rank.value_or(0) == 0) continue;
     // Its first process does not know how many there are, so it could not speak for this one.
-    throw Error(text_of("comm: ", manager.rank, " says that this is process ", *rank, " of several, but MPI (", mpi,
-                        ") knows only this one: the launcher belongs to a different MPI; use the launcher of the MPI "
-                        "that rnnsearch was built with"));
+    throw Error(
+        "comm: {} says that this is process {} of several, but MPI ({}) knows only this one: the launcher belongs to a "
+        "different MPI; use the launcher of the MPI that rnnsearch was built with",
+        manager.rank, *rank, mpi);
   }
   if (launched || tasks <= 1) return;
-  throw AgreedError(text_of("comm: SLURM granted ", tasks,
-                            " tasks, but this is one process without a launcher; start it with `mpirun ...` or `srun "
-                            "--mpi=",
-                            srun_protocol_of(mpi), " ...`, or with `mpirun -n 1 ...` if one rank is intended"));
+  throw AgreedError(
+      fmt::format("comm: SLURM granted {} tasks, but this is one process without a launcher; start it with `mpirun "
+                  "...` or `srun --mpi={} ...`, or with `mpirun -n 1 ...` if one rank is intended",
+                  tasks, srun_protocol_of(mpi)));
 }
 
 }  // namespace rnnsearch::comm

@@ -44,7 +44,7 @@ Outcome unpacked(const std::string& bytes) {
 }
 
 std::string place_of(std::size_t rank, std::span<const Outcome> outcomes) {
-  return text_of("rank ", rank, " on ", outcomes[rank].host);
+  return fmt::format("rank {} on {}", rank, outcomes[rank].host);
 }
 
 /// Throws what is wrong with the outcomes.
@@ -55,12 +55,12 @@ void refuse(const Step& step, std::span<const Outcome> outcomes) {
   for (std::size_t rank = 1; rank < outcomes.size(); ++rank) {
     const Outcome& other = outcomes[rank];
     if (other.failed()) {
-      other.fail(text_of(other.text, " (", place_of(rank, outcomes), "; ", place_of(0, outcomes), " has it",
-                         root.text.empty() ? "" : ", with " + root.text, "); ", step.advice));
+      other.fail(fmt::format("{} ({}; {} has it{}); {}", other.text, place_of(rank, outcomes), place_of(0, outcomes),
+                             root.text.empty() ? "" : ", with " + root.text, step.advice));
     }
     if (other.text == root.text || root.interrupted() || other.interrupted()) continue;
-    throw Error(text_of(step.thing, ": ", place_of(rank, outcomes), " has ", other.text, ", ", place_of(0, outcomes),
-                        " has ", root.text, "; ", step.advice));
+    throw Error("{}: {} has {}, {} has {}; {}", step.thing, place_of(rank, outcomes), other.text, place_of(0, outcomes),
+                root.text, step.advice);
   }
 }
 
@@ -149,7 +149,7 @@ void agree_on_lines(const Communicator& communicator, const std::string& thing, 
         for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
           const Outcome& outcome = outcomes[rank];
           if (outcome.failed())
-            outcome.fail(text_of(outcome.text, rank == 0 ? "" : " (" + place_of(rank, outcomes) + ")"));
+            outcome.fail(fmt::format("{}{}", outcome.text, rank == 0 ? "" : " (" + place_of(rank, outcomes) + ")"));
         }
         stop_if_interrupted(outcomes);
         std::vector<std::vector<std::string>> of_ranks;
@@ -168,8 +168,8 @@ void agree_on_lines(const Communicator& communicator, const std::string& thing, 
         }
         if (rank == 0) return std::string();
         const auto line_of = [&](std::size_t r) { return first < of_ranks[r].size() ? of_ranks[r][first] : "none"; };
-        throw Error(text_of(thing, ": ", place_of(rank, outcomes), " has ", line_of(rank), ", ", place_of(0, outcomes),
-                            " has ", line_of(0), "; ", advice));
+        throw Error("{}: {} has {}, {} has {}; {}", thing, place_of(rank, outcomes), line_of(rank),
+                    place_of(0, outcomes), line_of(0), advice);
       });
 }
 

@@ -152,7 +152,7 @@ void ProgressThread::run() {
     }
   } catch (const std::exception& error) {
     // Without this thread the rank cannot go on, and the main thread may wait where no exception can reach it.
-    log_line(text_of("[comm] ", sentence_of(error), "; ending all ranks"));
+    log_line(fmt::format("[comm] {}; ending all ranks", sentence_of(error)));
     Environment::abort(1);
   }
 }
@@ -252,8 +252,8 @@ void ProgressThread::call_the_roll() {
   std::snprintf(own.doing, sizeof own.doing, "%s", waits_in ? waits_in : activity_.load());
   const auto finding = roll_call_.tick(own, stall_timeout_);
   if (!finding) return;
-  log_line(text_of("[comm] ", finding->text,
-                   finding->final ? "; ending all ranks (training can be resumed from its last checkpoint)" : ""));
+  log_line(fmt::format("[comm] {}{}", finding->text,
+                       finding->final ? "; ending all ranks (training can be resumed from its last checkpoint)" : ""));
   if (finding->final) Environment::abort(1);
 }
 

@@ -130,15 +130,15 @@ void RollCall::ask() {
 
 std::optional<RollCall::Finding> RollCall::evaluate(const RankStatus& own, double stall_timeout) {
   answers_[static_cast<std::size_t>(rank_)] = own;
-  const std::string waits = text_of("rank ", rank_, " on ", hosts_[static_cast<std::size_t>(rank_)], " waits for ",
-                                    std::lround(own.seconds), " s (", own.doing, "): ");
+  const std::string waits = fmt::format("rank {} on {} waits for {} s ({}): ", rank_,
+                                        hosts_[static_cast<std::size_t>(rank_)], std::lround(own.seconds), own.doing);
   std::vector<int> silent;
   for (int rank = 0; rank < ranks_; ++rank) {
     if (!answers_[static_cast<std::size_t>(rank)]) silent.push_back(rank);
   }
   if (!silent.empty()) {
-    return Finding{text_of(waits, list(silent, false), silent.size() == 1 ? " gives" : " give",
-                           " no sign of life; the process is stopped or gone, or its network is down"),
+    return Finding{fmt::format("{}{}{} no sign of life; the process is stopped or gone, or its network is down", waits,
+                               list(silent, false), silent.size() == 1 ? " gives" : " give"),
                    true};
   }
   // A rank that is ahead of the slowest ones only waits for them.
@@ -153,13 +153,13 @@ std::optional<RollCall::Finding> RollCall::evaluate(const RankStatus& own, doubl
     moves |= where.waits && where.seconds < stall_timeout / 4;
   }
   if (!late.empty()) {
-    return Finding{text_of(waits, list(late, true), late.size() == 1 ? " is" : " are", " late but alive"),
+    return Finding{fmt::format("{}{}{} late but alive", waits, list(late, true), late.size() == 1 ? " is" : " are"),
                    own.seconds >= kPatience * stall_timeout};
   }
   if (moves) return {};
-  return Finding{text_of(waits,
-                         "all ranks answer and none is late, but nothing moves; the network between some of "
-                         "them does not deliver messages"),
+  return Finding{fmt::format("{}all ranks answer and none is late, but nothing moves; the network between some of them "
+                             "does not deliver messages",
+                             waits),
                  true};
 }
 
@@ -168,10 +168,10 @@ std::string RollCall::list(const std::vector<int>& ranks, bool with_doing) const
   std::string text;
   for (std::size_t i = 0; i < std::min(kMost, ranks.size()); ++i) {
     const auto rank = static_cast<std::size_t>(ranks[i]);
-    text += text_of(i > 0 ? ", " : "", "rank ", rank, " on ", hosts_[rank]);
-    if (with_doing) text += text_of(" (", answers_[rank]->doing, ")");
+    text += fmt::format("{}rank {} on {}", i > 0 ? ", " : "", rank, hosts_[rank]);
+    if (with_doing) text += fmt::format(" ({})", answers_[rank]->doing);
   }
-  if (ranks.size() > kMost) text += text_of(" and ", ranks.size() - kMost, " more");
+  if (ranks.size() > kMost) text += fmt::format(" and {} more", ranks.size() - kMost);
   return text;
 }
 

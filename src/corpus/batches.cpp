@@ -262,12 +262,13 @@ struct BatchSequence::Implementation {
       }
     }
     if (!found) {
-      throw Error(text_of(
-          "corpus: pair ", wanted.pairs, " of epoch ", wanted.epoch, " of ", corpus.path().string(), " (", plan.pairs,
-          " pairs) is not the start of a batch with batches of ",
-          options.batch_words > 0 ? text_of(options.batch_words, " words") : text_of(options.batch_sentences, " pairs"),
-          ", pools of ", options.pool_batches, " and seed ", options.seed,
-          "; resume with the batch options and the seed of the run"));
+      throw Error(
+          "corpus: pair {} of epoch {} of {} ({} pairs) is not the start of a batch with batches of {}, pools of {} "
+          "and seed {}; resume with the batch options and the seed of the run",
+          wanted.pairs, wanted.epoch, corpus.path(), plan.pairs,
+          options.batch_words > 0 ? fmt::format("{} words", options.batch_words)
+                                  : fmt::format("{} pairs", options.batch_sentences),
+          options.pool_batches, options.seed);
     }
     position = wanted;
   }
@@ -277,13 +278,12 @@ BatchSequence::BatchSequence(const Corpus& corpus, const BatchOptions& options, 
                              std::span<const MixedCorpus> others) {
   assert(0 <= rank && rank < ranks && run > 0);
   if (corpus.train_pairs() == 0)
-    throw Error(
-        text_of("corpus: ", corpus.path().string(), " has no training pairs; make it again with rnnsearch prepare"));
+    throw Error("corpus: {} has no training pairs; make it again with rnnsearch prepare", corpus.path());
   for (const auto& [name, value] : {std::pair{"batch-sentences", options.batch_sentences},
                                     {"pool-batches", options.pool_batches},
                                     {"block-pairs", options.block_pairs},
                                     {"window-blocks", options.window_blocks}})
-    if (value == 0) throw Error(text_of("corpus: ", name, " is 0, but must be at least 1"));
+    if (value == 0) throw Error("corpus: {} is 0, but must be at least 1", name);
   check_mixture(corpus, others);
   implementation_ = std::make_unique<Implementation>(corpus, others, options, rank, ranks, run);
 }

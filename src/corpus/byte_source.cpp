@@ -187,7 +187,7 @@ class XzSource : public CompressedSource {
         case LZMA_MEMLIMIT_ERROR:
           refuse(path(), "decompressing it takes more than 1 GiB of memory; compress it again with a lower preset");
         default:
-          fail_damaged("xz", text_of("code ", status));
+          fail_damaged("xz", fmt::format("code {}", status));
       }
     }
     return buffer.size() - stream_.avail_out;

@@ -30,18 +30,18 @@ SideData inspect_side(const storage::File& file, const std::string& group, const
   SideData data{group + "/" + side + "_words", group + "/" + side + "_offset", 0, 0};
   const auto one = [&](const std::string& path) {
     const auto shape = file.shape(path);
-    if (shape.size() != 1) throw Error(text_of("corpus: ", path, " of ", file.name(), " is not a list", kRemedy));
+    if (shape.size() != 1) throw Error("corpus: {} of {} is not a list{}", path, file.name(), kRemedy);
     return shape[0];
   };
   const std::uint64_t offsets = one(data.offset_path);
   data.words = one(data.words_path);
-  if (offsets == 0) throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " is empty", kRemedy));
+  if (offsets == 0) throw Error("corpus: {} of {} is empty{}", data.offset_path, file.name(), kRemedy);
   data.pairs = offsets - 1;
   const std::uint64_t first = file.read_range<std::uint64_t>(data.offset_path, 0, 1)[0];
   const std::uint64_t last = file.read_range<std::uint64_t>(data.offset_path, data.pairs, 1)[0];
   if (first != 0 || last != data.words)
-    throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " begins at ", first, " and ends at ", last,
-                        " but there are ", data.words, " words", kRemedy));
+    throw Error("corpus: {} of {} begins at {} and ends at {} but there are {} words{}", data.offset_path, file.name(),
+                first, last, data.words, kRemedy);
   return data;
 }
 
@@ -53,12 +53,12 @@ std::vector<std::uint64_t> read_offsets(const storage::File& file, const SideDat
                                         std::uint64_t count, Lengths lengths) {
   auto offsets = file.read_range<std::uint64_t>(data.offset_path, first, count + 1);
   if (!std::is_sorted(offsets.begin(), offsets.end()) || offsets.back() > data.words)
-    throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " is not ascending between the pairs ",
-                        first, " and ", first + count, kRemedy));
+    throw Error("corpus: {} of {} is not ascending between the pairs {} and {}{}", data.offset_path, file.name(), first,
+                first + count, kRemedy);
   if (const auto empty = std::adjacent_find(offsets.begin(), offsets.end());
       lengths == Lengths::kPositive && empty != offsets.end())
-    throw Error(text_of("corpus: ", data.offset_path, " of ", file.name(), " gives pair ",
-                        first + static_cast<std::uint64_t>(empty - offsets.begin()), " no words", kRemedy));
+    throw Error("corpus: {} of {} gives pair {} no words{}", data.offset_path, file.name(),
+                first + static_cast<std::uint64_t>(empty - offsets.begin()), kRemedy);
   return offsets;
 }
 
@@ -70,11 +70,11 @@ void read_side(const storage::File& file, const SideData& data, std::uint64_t fi
   const auto odd = [&](WordId id) { return id >= vocabulary || id == kStart || id == kEnd; };
   const auto beyond = std::find_if(words.begin(), words.end(), odd);
   if (beyond != words.end() && *beyond < vocabulary)
-    throw Error(text_of("corpus: ", data.words_path, " of ", file.name(), " holds ", kSpecialSymbols[*beyond],
-                        " among its words", kRemedy));
+    throw Error("corpus: {} of {} holds {} among its words{}", data.words_path, file.name(), kSpecialSymbols[*beyond],
+                kRemedy);
   if (beyond != words.end())
-    throw Error(text_of("corpus: ", data.words_path, " of ", file.name(), " holds the word id ", *beyond,
-                        " but the vocabulary has ", vocabulary, " words", kRemedy));
+    throw Error("corpus: {} of {} holds the word id {} but the vocabulary has {} words{}", data.words_path, file.name(),
+                *beyond, vocabulary, kRemedy);
   const std::uint64_t shift = sentences.words.size() - offsets.front();  // may wrap around; the addition wraps back
   sentences.words.insert(sentences.words.end(), words.begin(), words.end());
   for (std::size_t i = 1; i < offsets.size(); ++i) sentences.offsets.push_back(offsets[i] + shift);
@@ -92,10 +92,8 @@ void read_links(const storage::File& file, const SideData& data, std::uint64_t f
     bool sound = links.size() % 2 == 0;
     for (std::size_t k = 0; k < links.size(); ++k) sound = sound && links[k] < ends[k % 2];
     if (!sound)
-      throw Error(text_of("corpus: ", data.words_path, " of ", file.name(),
-                          " does not hold links between the words of "
-                          "pair ",
-                          first + i, kRemedy));
+      throw Error("corpus: {} of {} does not hold links between the words of pair {}{}", data.words_path, file.name(),
+                  first + i, kRemedy);
     block.links.add(links);
   }
 }
@@ -124,8 +122,8 @@ struct Corpus::Implementation {
     joint_vocabulary = file.has_attribute("/vocabulary", kJoint);
     pipeline = read_pipeline(file);
     if (joint_vocabulary && source_vocabulary.words() != target_vocabulary.words())
-      throw Error(text_of("corpus: the two sides of ", file.name(),
-                          " should share a vocabulary but have different words", kRemedy));
+      throw Error("corpus: the two sides of {} should share a vocabulary but have different words{}", file.name(),
+                  kRemedy);
     fingerprint = file.text_attribute("/", "fingerprint");
     selection = read_selection(file);
     check_text(file, "/", fingerprint);
@@ -148,8 +146,8 @@ struct Corpus::Implementation {
 
   void expect_same_pairs(const std::string& group, const Shard& shard) const {
     if (shard.source.pairs != shard.target.pairs)
-      throw Error(text_of("corpus: ", group, " of ", file.name(), " has ", shard.source.pairs, " source and ",
-                          shard.target.pairs, " target sentences", kRemedy));
+      throw Error("corpus: {} of {} has {} source and {} target sentences{}", group, file.name(), shard.source.pairs,
+                  shard.target.pairs, kRemedy);
   }
 
   /// Of a shard of the training part: either all of them have alignments or none.
@@ -157,8 +155,8 @@ struct Corpus::Implementation {
     expect_same_pairs(group, shard);
     const bool aligned = shards.empty() ? shard.alignment.has_value() : shards.front().alignment.has_value();
     if (shard.alignment.has_value() != aligned || (aligned && shard.alignment->pairs != shard.pairs()))
-      throw Error(text_of("corpus: ", group, " of ", file.name(), " has ", shard.alignment ? shard.alignment->pairs : 0,
-                          " alignments for ", shard.pairs(), " pairs", kRemedy));
+      throw Error("corpus: {} of {} has {} alignments for {} pairs{}", group, file.name(),
+                  shard.alignment ? shard.alignment->pairs : 0, shard.pairs(), kRemedy);
   }
 
   /// Calls take(shard, first pair within the shard, number of pairs) for each shard that has some of the pairs [first,
@@ -265,7 +263,7 @@ EvaluationSet Corpus::read_set(const std::string& name) const {
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     std::string list;
     for (const std::string& other : names) list += (list.empty() ? "" : ", ") + other;
-    throw Error(text_of("corpus: ", it.file.name(), " has no set '", name, "'; it has ", list.empty() ? "none" : list));
+    throw Error("corpus: {} has no set '{}'; it has {}", it.file.name(), name, list.empty() ? "none" : list);
   }
   const std::string group = "/" + name;
   EvaluationSet set;
@@ -277,8 +275,8 @@ EvaluationSet Corpus::read_set(const std::string& name) const {
   const auto texts = [&](const std::string& path) {
     auto lines = it.file.read_texts(path);
     if (lines.size() != shard.pairs())
-      throw Error(text_of("corpus: ", path, " of ", it.file.name(), " has ", lines.size(), " lines for ", shard.pairs(),
-                          " pairs", kRemedy));
+      throw Error("corpus: {} of {} has {} lines for {} pairs{}", path, it.file.name(), lines.size(), shard.pairs(),
+                  kRemedy);
     for (const std::string& line : lines) check_text(it.file, path, line);
     return lines;
   };

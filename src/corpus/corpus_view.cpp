@@ -82,7 +82,7 @@ std::uint64_t unknown_in(const Sentences& sentences) {
 }
 
 std::uint64_t whole(const Json& json, const std::string& name) {
-  return static_cast<std::uint64_t>(json.at(name).integer());
+  return static_cast<std::uint64_t>(as_integer(member(json, name)));
 }
 
 /// A heading and at least one space behind it.
@@ -98,11 +98,11 @@ void print_sets(const Json& json, std::ostream& out) {
       const std::uint64_t words = whole(set, side + "_words");
       out << right(grouped(words), 16) << right(percent(whole(set, side + "_unknown_words"), words), 9);
     }
-    const Json* references = set.find("references");
-    out << (references ? right(std::to_string(references->integer()), 12) : "") << "\n";
+    const Json* references = find_member(set, "references");
+    out << (references ? right(std::to_string(as_integer(*references)), 12) : "") << "\n";
   };
-  row("train", json.at("train"));
-  for (const auto& [name, set] : json.at("sets").members()) row(name, set);
+  row("train", member(json, "train"));
+  for (const auto& [name, set] : as_object(member(json, "sets")).items()) row(name, set);
 }
 
 void print_selection(const Json& selection, std::uint64_t kept, std::ostream& out) {
@@ -113,14 +113,14 @@ void print_selection(const Json& selection, std::uint64_t kept, std::ostream& ou
   out << "\n";
   row("pairs read", read);
   row("kept", kept);
-  const auto& dropped = selection.at("dropped").members();
+  const auto& dropped = as_object(member(selection, "dropped")).items();
   for (std::size_t i = 0; i < dropped.size(); ++i) {
-    const auto count = static_cast<std::uint64_t>(dropped[i].second.integer());
-    if (count > 0) row(text_of("dropped: ", kDropReasons[i].label), count);
+    const auto count = static_cast<std::uint64_t>(as_integer(dropped[i].second));
+    if (count > 0) row(fmt::format("dropped: {}", kDropReasons[i].label), count);
   }
   out << "options";
-  for (const auto& [name, value] : selection.at("options").members()) {
-    out << "  " << name << " " << (value.is_string() ? value.string() : value.dump());
+  for (const auto& [name, value] : as_object(member(selection, "options")).items()) {
+    out << "  " << name << " " << (value.is_string() ? as_string(value) : json_text(value));
   }
   out << "\n";
 }
@@ -128,16 +128,16 @@ void print_selection(const Json& selection, std::uint64_t kept, std::ostream& ou
 void print_lengths(const Json& rows, std::ostream& out) {
   std::array<std::uint64_t, 2> all{};
   std::uint64_t most = 1;
-  for (const Json& row : rows.items()) {
+  for (const Json& row : as_array(rows)) {
     for (std::size_t side = 0; side < 2; ++side) {
       all[side] += whole(row, kSides[side]);
       most = std::max(most, whole(row, kSides[side]));
     }
   }
   out << "\n" << headed("words", 12) << headed("source sentences", 24 + kBarWidth) << "target sentences\n";
-  for (const Json& row : rows.items()) {
+  for (const Json& row : as_array(rows)) {
     const std::uint64_t from = whole(row, "from"), to = whole(row, "to");
-    std::string line = headed(from == to ? std::to_string(from) : text_of(from, "-", to), 8);
+    std::string line = headed(from == to ? std::to_string(from) : fmt::format("{}-{}", from, to), 8);
     for (std::size_t side = 0; side < 2; ++side) {
       const std::uint64_t count = whole(row, kSides[side]);
       const auto bar = static_cast<std::size_t>(ceil_div(count * kBarWidth, most));
@@ -202,18 +202,18 @@ void describe_corpus(const Corpus& corpus, std::size_t pairs, Json& json) {
 
 void print_corpus(const Json& json, std::ostream& out) {
   static const std::set<std::string> kTables{"train", "selection", "sets", "pairs"};
-  for (const auto& [name, value] : json.members()) {
+  for (const auto& [name, value] : as_object(json).items()) {
     if (kTables.contains(name)) continue;
-    out << headed(name, 26) << printable(value.is_string() ? value.string() : value.dump()) << "\n";
+    out << headed(name, 26) << printable(value.is_string() ? as_string(value) : json_text(value)) << "\n";
   }
   print_sets(json, out);
-  if (const Json* selection = json.find("selection"))
-    print_selection(*selection, whole(json.at("train"), "pairs"), out);
-  print_lengths(json.at("train").at("lengths"), out);
-  for (const Json& pair : json.at("pairs").items()) {
+  if (const Json* selection = find_member(json, "selection"))
+    print_selection(*selection, whole(member(json, "train"), "pairs"), out);
+  print_lengths(member(member(json, "train"), "lengths"), out);
+  for (const Json& pair : as_array(member(json, "pairs"))) {
     out << "\n"
-        << headed("source", 8) << printable(pair.at("source").string()) << "\n"
-        << headed("target", 8) << printable(pair.at("target").string()) << "\n";
+        << headed("source", 8) << printable(as_string(member(pair, "source"))) << "\n"
+        << headed("target", 8) << printable(as_string(member(pair, "target"))) << "\n";
   }
 }
 

@@ -43,8 +43,8 @@ std::vector<RawSet> sets_of(const Corpus& corpus) {
 const Selection& selection_of(const Corpus& corpus) {
   if (!corpus.selection())
     throw Error(
-        text_of("corpus: ", corpus.path().string(),
-                " does not record how its pairs were selected, because an earlier version wrote it; prepare it again"));
+        "corpus: {} does not record how its pairs were selected, because an earlier version wrote it; prepare it again",
+        corpus.path());
   return *corpus.selection();
 }
 
@@ -96,15 +96,17 @@ bool is_there(const std::filesystem::path& output, const CorpusHead& head, const
     what = error.what();
   }
   if (what.empty()) return true;
-  throw Error(text_of("corpus: cannot write ", output.string(), ": it already exists, and ", what,
-                      "; choose another name, or give --overwrite"));
+  throw Error("corpus: cannot write {}: it already exists, and {}; choose another name, or give --overwrite", output,
+              what);
 }
 
 void check_still_absent(const std::filesystem::path& output) {
   std::error_code reason;
   if (std::filesystem::exists(output, reason))
-    throw Error(text_of("corpus: cannot write ", output.string(),
-                        ": another process has written it in the meantime; choose another name, or give --overwrite"));
+    throw Error(
+        "corpus: cannot write {}: another process has written it in the meantime; choose another name, or give "
+        "--overwrite",
+        output);
 }
 
 SideWriter::SideWriter(storage::File& file, const std::string& group, const std::string& side)

@@ -71,14 +71,14 @@ struct WordTables {
   const DropCounts& dropped = totals.dropped;
   std::string more;
   for (std::size_t i = static_cast<std::size_t>(Drop::kRatio); i < kDropReasons.size(); ++i) {
-    if (dropped.counts[i] > 0) more += text_of(", ", dropped.counts[i], ": ", kDropReasons[i].label);
+    if (dropped.counts[i] > 0) more += fmt::format(", {}: {}", dropped.counts[i], kDropReasons[i].label);
   }
-  throw Error(text_of("corpus: none of the ", totals.pairs_read, " pairs of ", source,
-                      source == target ? "" : " and " + target, " is kept: ", dropped[Drop::kEmptySource],
-                      " have an empty source, ", dropped[Drop::kEmptyTarget], " an empty target, ",
-                      dropped[Drop::kLongSource], " a source and ", dropped[Drop::kLongTarget],
-                      " a target of more than ", options.cleaning.max_length, " words", more,
-                      "; check the files or raise --max-length"));
+  throw Error(
+      "corpus: none of the {} pairs of {}{} is kept: {} have an empty source, {} an empty target, {} a source and {} a "
+      "target of more than {} words{}; check the files or raise --max-length",
+      totals.pairs_read, source, source == target ? "" : " and " + target, dropped[Drop::kEmptySource],
+      dropped[Drop::kEmptyTarget], dropped[Drop::kLongSource], dropped[Drop::kLongTarget], options.cleaning.max_length,
+      more);
 }
 
 /// Makes the vocabularies. given: the corpus whose words are used, or nullptr. Empties the statistics.
@@ -92,7 +92,7 @@ void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTa
     joint = of_model ? tables.joint->rank(vocabulary_of(options.pipeline.source_subwords), 2 * pairs, of_both)
                      : tables.joint->cut(options.source_words ? options.source_words : options.target_words, 2 * pairs,
                                          options.source_words ? "--source-words" : "--target-words",
-                                         text_of(source_name, " and ", target_name), of_both);
+                                         fmt::format("{} and {}", source_name, target_name), of_both);
   }
   const auto vocabulary = [&](WordStatistics& statistics, const Vocabulary* words, std::optional<std::size_t> wanted,
                               const char* option, const std::string& text, const text::Subwords& subwords,
@@ -134,10 +134,11 @@ CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, co
   if (counted.totals.pairs_kept == 0) fail_on_nothing(options, counted.totals);
   cut_vocabularies(options, given, tables, counted);
   if (options.pipeline.copies && known_placeholders(options.pipeline, counted.head.source, counted.head.target).empty())
-    throw Error(text_of("corpus: no model can learn to copy: in ", names_of(options.train).first,
-                        " no match of the copy patterns (", copy_patterns_of(options.pipeline),
-                        ") that also stands in the translation is frequent enough for both vocabularies; correct "
-                        "--copy-pattern, give more words, or leave it out"));
+    throw Error(
+        "corpus: no model can learn to copy: in {} no match of the copy patterns ({}) that also stands in the "
+        "translation is frequent enough for both vocabularies; correct --copy-pattern, give more words, or leave it "
+        "out",
+        names_of(options.train).first, copy_patterns_of(options.pipeline));
   counted.head.pipeline = options.pipeline;
   counted.head.selection = {options.cleaning, counted.totals.pairs_read, counted.totals.dropped};
   return counted;

@@ -30,7 +30,7 @@ Vocabulary read_vocabulary(const storage::File& file, const std::string& side) {
   try {
     return Vocabulary(file.read_texts(path), file.read<std::uint64_t>(path + "_count"));
   } catch (const Error& error) {
-    throw Error(text_of("cannot read ", file.name(), " at ", path, ": ", error.what()));
+    throw Error("cannot read {} at {}: {}", file.name(), path, error.what());
   }
 }
 
@@ -41,7 +41,7 @@ std::int64_t version_of(const TextPipeline& pipeline) {
 
 void check_text(const storage::File& file, const std::string& place, std::string_view text) {
   if (text.find('\n') == std::string_view::npos && !text::first_invalid_utf8(text)) return;
-  throw Error(text_of("cannot read ", file.name(), " at ", place, ": it holds a text that is not a line of UTF-8"));
+  throw Error("cannot read {} at {}: it holds a text that is not a line of UTF-8", file.name(), place);
 }
 
 void write_pipeline(storage::File& file, const TextPipeline& pipeline) {
@@ -103,7 +103,7 @@ TextPipeline read_pipeline(const storage::File& file) {
       pipeline.libraries.text = kUnknownLibraries;
     }
   } catch (const Error& error) {
-    throw Error(text_of("cannot read ", file.name(), " at /pipeline: ", error.what()));
+    throw Error("cannot read {} at /pipeline: {}", file.name(), error.what());
   }
   return pipeline;
 }
@@ -123,7 +123,7 @@ void write_selection(storage::File& file, const Selection& selection) {
   write("script_share", cleaning.script_share);
   write("pairs_read", selection.pairs_read);
   for (std::size_t i = 0; i < kDropReasons.size(); ++i)
-    write(text_of("dropped_", kDropReasons[i].name), selection.dropped.counts[i]);
+    write(fmt::format("dropped_{}", kDropReasons[i].name), selection.dropped.counts[i]);
 }
 
 std::optional<Selection> read_selection(const storage::File& file) {
@@ -141,7 +141,7 @@ std::optional<Selection> read_selection(const storage::File& file) {
   cleaning.script_share = file.double_attribute(at, "script_share");
   selection.pairs_read = file.unsigned_attribute(at, "pairs_read");
   for (std::size_t i = 0; i < kDropReasons.size(); ++i)
-    selection.dropped.counts[i] = file.unsigned_attribute(at, text_of("dropped_", kDropReasons[i].name));
+    selection.dropped.counts[i] = file.unsigned_attribute(at, fmt::format("dropped_{}", kDropReasons[i].name));
   return selection;
 }
 

@@ -32,11 +32,11 @@ std::string read_links(std::string_view line, std::size_t source_words, std::siz
     const std::size_t end = std::min(line.find_first_of(kSpaces, begin), line.size());
     const std::string_view link = line.substr(begin, end - begin);
     std::uint32_t source = 0, target = 0;
-    if (!read_link(link, source, target)) return text_of("'", printable(link), "' is not a link such as 0-0");
+    if (!read_link(link, source, target)) return fmt::format("'{}' is not a link such as 0-0", printable(link));
     for (const auto& [position, words, side] :
          {std::tuple{source, source_words, "source"}, {target, target_words, "target"}}) {
       if (position >= words) {
-        return text_of("the link ", link, " is past the ", words, " words of the ", side, ", which are counted from 0");
+        return fmt::format("the link {} is past the {} words of the {}, which are counted from 0", link, words, side);
       }
     }
     found.emplace(source, target);

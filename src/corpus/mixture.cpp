@@ -23,8 +23,8 @@ std::string difference_of_words(const Corpus& a, const Corpus& b) {
                                    {"target", &a.target_vocabulary(), &b.target_vocabulary()}}) {
     const auto [at, there] = std::mismatch(x->words().begin(), x->words().end(), y->words().begin(), y->words().end());
     if (at != x->words().end() && there != y->words().end())
-      return differ(text_of("word ", at - x->words().begin(), " of the ", side, " vocabulary"), *at, *there);
-    if (x->size() != y->size()) return differ(text_of("the size of the ", side, " vocabulary"), x->size(), y->size());
+      return differ(fmt::format("word {} of the {} vocabulary", at - x->words().begin(), side), *at, *there);
+    if (x->size() != y->size()) return differ(fmt::format("the size of the {} vocabulary", side), x->size(), y->size());
   }
   return "";
 }
@@ -32,26 +32,27 @@ std::string difference_of_words(const Corpus& a, const Corpus& b) {
 std::string other_libraries(const Corpus& a, const Corpus& b) {
   const std::string &in_a = a.pipeline().libraries.text, &in_b = b.pipeline().libraries.text;
   if (in_a == in_b || in_a == kUnknownLibraries || in_b == kUnknownLibraries) return "";
-  return text_of("the text of ", b.path().string(), " was split into words with ", in_b, ", that of ",
-                 a.path().string(), " with ", in_a,
-                 ": the same text may be split otherwise; prepare both with the same version");
+  return fmt::format(
+      "the text of {} was split into words with {}, that of {} with {}: the same text may be split otherwise; prepare "
+      "both with the same version",
+      b.path(), in_b, a.path(), in_a);
 }
 
 void check_mixture(const Corpus& first, std::span<const MixedCorpus> others) {
   for (const auto& [corpus, weight] : others) {
     const std::string path = corpus->path().string();
-    if (!(weight > 0))
-      throw Error(text_of("corpus: ", path, " is mixed in with the weight ", weight, ", which must be above 0"));
+    if (!(weight > 0)) throw Error("corpus: {} is mixed in with the weight {:g}, which must be above 0", path, weight);
     if (weight * static_cast<double>(first.train_pairs()) < 0.5)
-      throw Error(text_of("corpus: ", path, " is mixed in with the weight ", weight,
-                          ", too small for a pair in an epoch of ", first.train_pairs(), " pairs of ",
-                          first.path().string(), "; choose a weight of at least ",
-                          1 / static_cast<double>(first.train_pairs())));
+      throw Error(
+          "corpus: {} is mixed in with the weight {:g}, too small for a pair in an epoch of {} pairs of {}; choose a "
+          "weight of at least {:g}",
+          path, weight, first.train_pairs(), first.path(), 1 / static_cast<double>(first.train_pairs()));
     if (corpus->train_pairs() == 0)
-      throw Error(text_of("corpus: ", path, " has no training pairs; make it again with rnnsearch prepare"));
+      throw Error("corpus: {} has no training pairs; make it again with rnnsearch prepare", path);
     if (const std::string what = difference_of_words(first, *corpus); !what.empty())
-      throw Error(text_of("corpus: ", path, " cannot be mixed into ", first.path().string(), ": ", what,
-                          "; prepare it again with the same options and --vocabulary-of ", first.path().string()));
+      throw Error(
+          "corpus: {0} cannot be mixed into {1}: {2}; prepare it again with the same options and --vocabulary-of {1}",
+          path, first.path(), what);
   }
   const Shares counted(first, others);
 }
@@ -67,9 +68,8 @@ Shares::Shares(const Corpus& first, std::span<const MixedCorpus> others) : ends_
   for (const auto& [corpus, weight] : others) {
     const double pairs = std::max(1.0, std::round(weight * static_cast<double>(first.train_pairs())));
     if (static_cast<double>(ends_.back()) + pairs > kMost)
-      throw Error(text_of("corpus: an epoch of ", first.path().string(), " with ", corpus->path().string(),
-                          " of weight ", weight, " has more than ", std::numeric_limits<std::uint32_t>::max(),
-                          " pairs; choose a lower weight"));
+      throw Error("corpus: an epoch of {} with {} of weight {:g} has more than {} pairs; choose a lower weight",
+                  first.path(), corpus->path(), weight, std::numeric_limits<std::uint32_t>::max());
     ends_.push_back(ends_.back() + static_cast<std::uint64_t>(pairs));
   }
 }

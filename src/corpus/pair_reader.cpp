@@ -35,8 +35,7 @@ std::uint64_t lines_in(TrainingFile& file) {
 /// Counts the remaining lines of two files and throws Error with the different numbers of lines.
 [[noreturn]] void fail_on_counts(TrainingFile& a, TrainingFile& b, const char* advice) {
   const std::uint64_t a_lines = lines_in(a), b_lines = lines_in(b);
-  throw Error(text_of("corpus: ", a.bytes.path().string(), " has ", a_lines, " lines but ", b.bytes.path().string(),
-                      " has ", b_lines, "; ", advice));
+  throw Error("corpus: {} has {} lines but {} has {}; {}", a.bytes.path(), a_lines, b.bytes.path(), b_lines, advice);
 }
 
 }  // namespace
@@ -54,8 +53,7 @@ void PairReader::open_text() {
 }
 
 void PairReader::close_text() {
-  if (source_->text.lines() == 0)
-    throw Error(text_of("corpus: cannot read ", source_->bytes.path().string(), ": it is empty"));
+  if (source_->text.lines() == 0) throw Error("corpus: cannot read {}: it is empty", source_->bytes.path());
   pairs_before_ += source_->text.lines();
   bytes_before_ +=
       source_->bytes.size() + (target_ ? target_->bytes.size() : 0) + (alignments_ ? alignments_->bytes.size() : 0);
@@ -83,8 +81,8 @@ bool PairReader::append(TextBlock& block) {
     if (!append_links(source_->text.append(line_), block)) return false;
     const std::size_t tab = line_.find('\t');
     if (tab == std::string::npos)
-      throw Error(text_of("corpus: ", source_->bytes.path().string(), " line ", source_->text.lines(),
-                          " has no tab; a source sentence, a tab and its translation were expected"));
+      throw Error("corpus: {} line {} has no tab; a source sentence, a tab and its translation were expected",
+                  source_->bytes.path(), source_->text.lines());
     const std::size_t end = std::min(line_.find('\t', tab + 1), line_.size());
     block.further_columns += end < line_.size() ? 1 : 0;
     block.source.bytes.append(line_, 0, tab);

@@ -39,21 +39,23 @@ void check_options(const PrepareOptions& options) try {
   for (const auto& [name, words] :
        {std::pair{"source-words", options.source_words}, {"target-words", options.target_words}})
     if (words && *words <= kSpecialSymbols.size())
-      throw Error(text_of("corpus: ", name, " is ", *words, ", but must be at least ", kSpecialSymbols.size() + 1,
-                          ": three special symbols and a word"));
+      throw Error("corpus: {} is {}, but must be at least {}: three special symbols and a word", name, *words,
+                  kSpecialSymbols.size() + 1);
   if (options.joint_vocabulary && !options.vocabulary_of.empty())
     throw Error(
         "corpus: joint-vocabulary cannot be combined with vocabulary-of, which determines the vocabularies; leave one "
         "of them out");
   if (options.joint_vocabulary && options.source_words && options.target_words &&
       *options.source_words != *options.target_words)
-    throw Error(text_of("corpus: source-words is ", *options.source_words, " and target-words ", *options.target_words,
-                        ", but a joint vocabulary has one size; give one of them, or the same number for both"));
+    throw Error(
+        "corpus: source-words is {} and target-words {}, but a joint vocabulary has one size; give one of them, or the "
+        "same number for both",
+        *options.source_words, *options.target_words);
   std::set<std::string> names;
   for (const EvaluationFiles& test : options.tests) {
     if (test.name.empty() || test.name == "." || test.name == ".." || test.name.find('/') != std::string::npos)
-      throw Error(text_of("corpus: a test set cannot be named '", test.name, "'; give it a name without slashes"));
-    if (!names.insert(test.name).second) throw Error(text_of("corpus: there are two test sets named ", test.name));
+      throw Error("corpus: a test set cannot be named '{}'; give it a name without slashes", test.name);
+    if (!names.insert(test.name).second) throw Error("corpus: there are two test sets named {}", test.name);
   }
 } catch (const Error& error) {
   throw UsageError(error.what());
@@ -79,27 +81,26 @@ void check_vocabulary_of(const PrepareOptions& options, const Corpus& given) {
   if ((set.tokenizer && there.tokenizer != here.tokenizer) ||
       (set.normalization && there.normalization != here.normalization) ||
       (set.lowercase && there.lowercase != here.lowercase))
-    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
-                        " do not fit: it was made with --tokenizer ", there.tokenizer, ", --normalization ",
-                        there.normalization, " and --lowercase ", there.lowercase ? "true" : "false",
-                        "; leave these options out, to use those of the corpus, or leave --vocabulary-of out"));
+    throw Error(
+        "corpus: the vocabularies of {} do not fit: it was made with --tokenizer {}, --normalization {} and "
+        "--lowercase {}; leave these options out, to use those of the corpus, or leave --vocabulary-of out",
+        options.vocabulary_of, there.tokenizer, there.normalization, there.lowercase ? "true" : "false");
   if (set.copies && !(there.copies == here.copies))
-    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
-                        " do not fit: its copy patterns are ", copy_patterns_of(there), ", and those of this text are ",
-                        copy_patterns_of(here),
-                        "; leave --copy-pattern out, to use those of the corpus, or leave "
-                        "--vocabulary-of out"));
+    throw Error(
+        "corpus: the vocabularies of {} do not fit: its copy patterns are {}, and those of this text are {}; leave "
+        "--copy-pattern out, to use those of the corpus, or leave --vocabulary-of out",
+        options.vocabulary_of, copy_patterns_of(there), copy_patterns_of(here));
   if ((set.source_language && there.source_language != here.source_language) ||
       (set.target_language && there.target_language != here.target_language))
-    throw Error(text_of("corpus: the vocabularies of ", options.vocabulary_of.string(),
-                        " do not fit: its languages are ", there.source_language, " and ", there.target_language,
-                        ", and those of this text are ", here.source_language, " and ", here.target_language,
-                        "; leave --source-language and --target-language out, to use those of the corpus, or leave "
-                        "--vocabulary-of out"));
+    throw Error(
+        "corpus: the vocabularies of {} do not fit: its languages are {} and {}, and those of this text are {} and {}; "
+        "leave --source-language and --target-language out, to use those of the corpus, or leave --vocabulary-of out",
+        options.vocabulary_of, there.source_language, there.target_language, here.source_language,
+        here.target_language);
 }
 
 RawSet read_set(const EvaluationFiles& files, const LineLimit& limit, const std::string& name) {
-  if (files.references.empty()) throw Error(text_of("corpus: the set ", name, " has no reference translation"));
+  if (files.references.empty()) throw Error("corpus: the set {} has no reference translation", name);
   RawSet set{name, {read_lines(files.source, limit)}};
   for (const fs::path& reference : files.references) {
     set.lines.push_back(read_lines(reference, limit));
@@ -108,9 +109,10 @@ RawSet read_set(const EvaluationFiles& files, const LineLimit& limit, const std:
   for (std::size_t i = 0; i < set.lines.size(); ++i) {
     const auto is_blank = [](const std::string& line) { return text::split_views(line).empty(); };
     if (!std::all_of(set.lines[i].begin(), set.lines[i].end(), is_blank)) continue;
-    throw Error(text_of("corpus: ", (i == 0 ? files.source : files.references[i - 1]).string(), " of the set ", name,
-                        " has ", set.lines[i].size(),
-                        " lines, which are all blank, so that nothing can be measured with it; give another file"));
+    throw Error(
+        "corpus: {} of the set {} has {} lines, which are all blank, so that nothing can be measured with it; give "
+        "another file",
+        i == 0 ? files.source : files.references[i - 1], name, set.lines[i].size());
   }
   return set;
 }
@@ -140,7 +142,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   if (options.only_check) return report;
   if (given) {
     const std::string changed = changed_libraries(options.pipeline);
-    if (!changed.empty()) log_line(text_of("[prepare] corpus ", given->path().string(), ": ", changed));
+    if (!changed.empty()) log_line(fmt::format("[prepare] corpus {}: {}", given->path(), changed));
   } else {
     options.pipeline = with_subwords(options, progress);
   }

@@ -24,10 +24,10 @@ text::Subwords read_model(const fs::path& path, text::Subwords::Kind kind) {
   try {
     return text::Subwords::of(kind, bytes);
   } catch (const Error& error) {
-    throw Error(text_of("corpus: cannot use ", path.string(),
-                        kind == text::Subwords::Kind::kSentencePiece ? " as a model of SentencePiece: "
-                                                                     : " as codes of byte pair encoding: ",
-                        error.what()));
+    throw Error("corpus: cannot use {}{}{}", path,
+                kind == text::Subwords::Kind::kSentencePiece ? " as a model of SentencePiece: "
+                                                             : " as codes of byte pair encoding: ",
+                error.what());
   }
 }
 
@@ -89,16 +89,17 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
 text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lines, std::optional<std::size_t> wanted,
                      const char* option, const char* of, const std::function<void(const PrepareProgress&)>& progress) {
   if (lines.empty()) {
-    throw Error(text_of("corpus: there is no pair to learn subwords from, whose lines have at most the ",
-                        text::kTrainingLineBytes,
-                        " bytes that SentencePiece takes; the text must have one sentence a line, so split longer "
-                        "lines, or give a model (--subword-model) or codes (--bpe-codes)"));
+    throw Error(
+        "corpus: there is no pair to learn subwords from, whose lines have at most the {} bytes that SentencePiece "
+        "takes; the text must have one sentence a line, so split longer lines, or give a model (--subword-model) or "
+        "codes (--bpe-codes)",
+        text::kTrainingLineBytes);
   }
   text::SubwordTraining training;
   training.algorithm = options.subwords.learned;
   training.pieces = wanted.value_or(PrepareOptions::kDefaultWords);
   training.exactly = wanted.has_value();
-  training.size_option = text_of("--", option);
+  training.size_option = fmt::format("--{}", option);
   training.normalization = options.subwords.normalization;
   for (std::size_t k = 0; options.pipeline.copies && k < text::kMostPlaceholders; ++k)
     training.symbols.push_back(text::placeholder(k));
@@ -113,7 +114,7 @@ text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lin
         static_cast<std::uint64_t>(watch.seconds() + 0.5), " s");
     return subwords;
   } catch (const Error& error) {
-    throw Error(text_of("corpus: ", error.what()));
+    throw Error("corpus: {}", error.what());
   }
 }
 
@@ -125,7 +126,7 @@ void check_subwords(const PrepareOptions& options) {
   const bool models = !subwords.source_model.empty() || !subwords.target_model.empty();
   const bool codes = !subwords.source_codes.empty() || !subwords.target_codes.empty();
   if (learned && subwords.learned != "unigram" && subwords.learned != "bpe")
-    throw Error(text_of("corpus: subwords is '", subwords.learned, "'; choose none, unigram or bpe"));
+    throw Error("corpus: subwords is '{}'; choose none, unigram or bpe", subwords.learned);
   if (learned + models + codes > 1)
     throw Error("corpus: subwords, subword-model and bpe-codes exclude each other; give one of them");
   if (!options.vocabulary_of.empty() && (learned || models || codes))
@@ -135,13 +136,14 @@ void check_subwords(const PrepareOptions& options) {
   for (const auto& [source, target, name] : {std::tuple{subwords.source_model, subwords.target_model, "subword-model"},
                                              {subwords.source_codes, subwords.target_codes, "bpe-codes"}}) {
     if (source.empty() != target.empty())
-      throw Error(text_of("corpus: there is a ", name, " only for the ", source.empty() ? "target" : "source",
-                          "; give one for each side, or one for both"));
+      throw Error("corpus: there is a {} only for the {}; give one for each side, or one for both", name,
+                  source.empty() ? "target" : "source");
   }
   if (models && (options.source_words || options.target_words))
-    throw Error(text_of("corpus: ", options.source_words ? "source-words" : "target-words",
-                        " cannot be combined with subword-model, which determines the number of pieces; leave one of "
-                        "them out"));
+    throw Error(
+        "corpus: {} cannot be combined with subword-model, which determines the number of pieces; leave one of them "
+        "out",
+        options.source_words ? "source-words" : "target-words");
   if (learned && subwords.sample_pairs == 0) throw Error("corpus: subword-pairs is 0, but must be at least 1");
 }
 
@@ -171,23 +173,23 @@ TextPipeline with_subwords(const PrepareOptions& options, const std::function<vo
   }
   if (options.joint_vocabulary && subwords_of(pipeline) == "sentencepiece" &&
       pipeline.source_subwords != pipeline.target_subwords)
-    throw Error(text_of("corpus: ", subwords.source_model.string(), " and ", subwords.target_model.string(),
-                        " are two models, but a joint vocabulary holds the pieces of one model; give one for both "
-                        "sides"));
+    throw Error(
+        "corpus: {} and {} are two models, but a joint vocabulary holds the pieces of one model; give one for both "
+        "sides",
+        subwords.source_model, subwords.target_model);
   for (const text::Subwords* model : {&pipeline.source_subwords, &pipeline.target_subwords}) {
     if (!pipeline.copies || subwords_of(pipeline) != "sentencepiece") break;
     const auto pieces = model->pieces();
     if (std::find(pieces.begin(), pieces.end(), text::placeholder(0)) == pieces.end())
-      throw Error(text_of("corpus: the SentencePiece model of the ",
-                          model == &pipeline.source_subwords ? "source" : "target",
-                          " has no placeholders for --copy-pattern; train it with the user-defined symbols <copy1>, "
-                          "<copy2>, and so on to ",
-                          text::placeholder(text::kMostPlaceholders - 1), ", or let --subwords learn one"));
+      throw Error(
+          "corpus: the SentencePiece model of the {} has no placeholders for --copy-pattern; train it with the "
+          "user-defined symbols <copy1>, <copy2>, and so on to {}, or let --subwords learn one",
+          model == &pipeline.source_subwords ? "source" : "target", text::placeholder(text::kMostPlaceholders - 1));
   }
   try {
     check(pipeline);
   } catch (const Error& error) {
-    throw UsageError(text_of("corpus: ", error.what()));
+    throw UsageError("corpus: {}", error.what());
   }
   return pipeline;
 }

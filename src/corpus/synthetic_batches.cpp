@@ -60,14 +60,12 @@ std::vector<PairLength> read_pair_lengths(std::string_view text, const std::stri
     const auto good = [](std::uint64_t length) { return 1 <= length && length <= kLongest; };
     if (!value::read(source, s) || !value::read(target, t) || fields >> more || !good(s) || !good(t)) {
       const std::string shown = line.size() <= 40 ? line : line.substr(0, 40) + "...";
-      throw Error(text_of(name, ", line ", number, ": '", shown,
-                          "' is not the two lengths of a sentence pair, each from ", "1 to ", kLongest,
-                          ", as in '25 27'"));
+      throw Error("{}, line {}: '{}' is not the two lengths of a sentence pair, each from 1 to {}, as in '25 27'", name,
+                  number, shown, kLongest);
     }
     lengths.push_back({s, t});
   }
-  if (lengths.empty())
-    throw Error(text_of(name, " is empty: it must hold the lengths of a sentence pair on each line"));
+  if (lengths.empty()) throw Error("{} is empty: it must hold the lengths of a sentence pair on each line", name);
   return lengths;
 }
 

@@ -13,7 +13,7 @@ namespace rnnsearch::corpus {
 
 TemporaryFile::TemporaryFile(std::filesystem::path folder) : folder_(std::move(folder)) {
   static std::atomic<std::uint64_t> made = 0;  // atomic, because several threads create files at the same time
-  const std::filesystem::path path = temporary_beside(folder_ / text_of("words-", made++));
+  const std::filesystem::path path = temporary_beside(folder_ / fmt::format("words-{}", made++));
   file_.reset(std::fopen(path.c_str(), "wb+"));
   if (!file_) fail();
   std::error_code ignored;
@@ -21,8 +21,10 @@ TemporaryFile::TemporaryFile(std::filesystem::path folder) : folder_(std::move(f
 }
 
 void TemporaryFile::fail() const {
-  throw Error(text_of("corpus: cannot keep what does not fit into --memory in a temporary file in ", folder_.string(),
-                      ": ", std::strerror(errno), "; free some space there, or raise --memory"));
+  throw Error(
+      "corpus: cannot keep what does not fit into --memory in a temporary file in {}: {}; free some space there, or "
+      "raise --memory",
+      folder_, std::strerror(errno));
 }
 
 void TemporaryFile::write(const void* bytes, std::size_t size) {

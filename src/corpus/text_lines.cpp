@@ -14,7 +14,7 @@ namespace rnnsearch::corpus {
 std::vector<std::string> read_lines(const std::filesystem::path& path, const LineLimit& limit) {
   auto lines =
       LineSource(open_text(path, stop_if_signal_came), path.string(), limit).next(static_cast<std::size_t>(-1));
-  if (lines.empty()) throw Error(text_of(path.string(), " is empty: it must hold one sentence a line"));
+  if (lines.empty()) throw Error("{} is empty: it must hold one sentence a line", path);
   return lines;
 }
 
@@ -39,12 +39,10 @@ std::vector<std::size_t> chosen_lines(const std::string& asked, std::size_t line
       good = number(last);
     }
     if (!good || at != stop || first == 0 || last < first) {
-      throw UsageError(text_of("--lines: '", asked.substr(begin, end - begin),
-                               "' is neither a line nor a range of lines; expected 1,5,10-20, lines counted from 1"));
+      throw UsageError("--lines: '{}' is neither a line nor a range of lines; expected 1,5,10-20, lines counted from 1",
+                       asked.substr(begin, end - begin));
     }
-    if (last > lines) {
-      throw Error(text_of("--lines: there is no line ", last, " in ", text.string(), ", which has ", lines));
-    }
+    if (last > lines) throw Error("--lines: there is no line {} in {}, which has {}", last, text, lines);
     for (std::size_t line = first; line <= last; ++line) chosen.insert(line - 1);
     begin = end + 1;
   }
@@ -53,8 +51,8 @@ std::vector<std::size_t> chosen_lines(const std::string& asked, std::size_t line
 
 void check_same_lines(const CountedLines& a, const CountedLines& b) {
   if (a.lines != b.lines) {
-    throw Error(text_of(a.path.string(), " has ", a.lines, " lines but ", b.path.string(), " has ", b.lines,
-                        "; line i of one must belong to line i of the other"));
+    throw Error("{} has {} lines but {} has {}; line i of one must belong to line i of the other", a.path, a.lines,
+                b.path, b.lines);
   }
 }
 

@@ -91,14 +91,14 @@ void check_pair(const TextBlock& block, std::size_t pair) {
 
 std::pair<std::string, std::string> names_of(const std::vector<TextFiles>& texts) {
   const TextFiles& first = texts.front();
-  const std::string more = texts.size() == 1 ? "" : text_of(" and ", texts.size() - 1, " more");
+  const std::string more = texts.size() == 1 ? "" : fmt::format(" and {} more", texts.size() - 1);
   return {first.source.string() + more, (first.target.empty() ? first.source : first.target).string() + more};
 }
 
 void fail_on_change(const std::vector<TextFiles>& texts) {
   const auto [source, target] = names_of(texts);
-  throw Error(text_of("corpus: ", source, source == target ? "" : " or " + target,
-                      " changed while it was read; prepare again when no other process writes to it"));
+  throw Error("corpus: {}{} changed while it was read; prepare again when no other process writes to it", source,
+              source == target ? "" : " or " + target);
 }
 
 }  // namespace rnnsearch::corpus

@@ -101,22 +101,23 @@ void check(const TextPipeline& pipeline) {
   if (pipeline.tokenizer == "moses") {
     for (const Side side : {Side::kSource, Side::kTarget}) text::moses_language(language_of(pipeline, side));
   } else if (pipeline.tokenizer != "words" && pipeline.tokenizer != "icu-words" && pipeline.tokenizer != "none") {
-    throw Error(text_of("there is no tokenizer '", pipeline.tokenizer, "'; choose words, icu-words, moses or none"));
+    throw Error("there is no tokenizer '{}'; choose words, icu-words, moses or none", pipeline.tokenizer);
   }
   if (pipeline.normalization != "none" && pipeline.normalization != "nfc" && pipeline.normalization != "nfkc")
-    throw Error(text_of("there is no normalization '", pipeline.normalization, "'; choose none, nfc or nfkc"));
+    throw Error("there is no normalization '{}'; choose none, nfc or nfkc", pipeline.normalization);
   const text::Subwords& source = pipeline.source_subwords;
   const text::Subwords& target = pipeline.target_subwords;
   if (!source && !target) return;
   if (!source || !target)
-    throw Error(
-        text_of("there are subwords only for the ", source ? "source" : "target", "; give a model for each side"));
+    throw Error("there are subwords only for the {}; give a model for each side", source ? "source" : "target");
   if (source.kind() != target.kind())
-    throw Error(text_of("the subwords of the source are ", name_of(source.kind()), " and those of the target ",
-                        name_of(target.kind()), "; give two models of the same kind"));
+    throw Error("the subwords of the source are {} and those of the target {}; give two models of the same kind",
+                name_of(source.kind()), name_of(target.kind()));
   if (source.kind() == text::Subwords::Kind::kSentencePiece && pipeline.tokenizer != "none")
-    throw Error(text_of("SentencePiece splits raw text, and the tokenizer ", pipeline.tokenizer,
-                        " would add marks that SentencePiece takes for text; leave the tokenizer out"));
+    throw Error(
+        "SentencePiece splits raw text, and the tokenizer {} would add marks that SentencePiece takes for text; leave "
+        "the tokenizer out",
+        pipeline.tokenizer);
 }
 
 std::string subwords_of(const TextPipeline& pipeline) {
@@ -126,7 +127,7 @@ std::string subwords_of(const TextPipeline& pipeline) {
 std::string copy_patterns_of(const TextPipeline& pipeline) {
   std::string list;
   for (const std::string& pattern : pipeline.copies.patterns())
-    list += text_of(list.empty() ? "" : ", ", "'", pattern, "'");
+    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", pattern);
   return list.empty() ? "none" : list;
 }
 
@@ -145,8 +146,10 @@ std::string libraries_of(const TextPipeline& pipeline) {
 std::string changed_libraries(const TextPipeline& pipeline) {
   const std::string &then = pipeline.libraries.text, now = libraries_of(pipeline);
   if (now.empty() || then.empty() || then == kUnknownLibraries || then == now) return "";
-  return text_of("its text was split into words with ", then, ", and this program has ", now,
-                 ": new text may be split otherwise; use a program with the same version, or prepare and train again");
+  return fmt::format(
+      "its text was split into words with {}, and this program has {}: new text may be split otherwise; use a program "
+      "with the same version, or prepare and train again",
+      then, now);
 }
 
 std::vector<std::string> TextPipeline::to_words(std::string_view line, Side side) const {

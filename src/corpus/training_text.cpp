@@ -45,8 +45,9 @@ void split_pairs(const TextPipeline& pipeline, const PairCleaner& cleaner, const
     const std::size_t before = piece.links.positions.size();
     const std::string wrong = read_links(block.alignments[i], source.size(), target.size(), piece.links.positions);
     if (!wrong.empty())
-      throw Error(text_of("corpus: ", block.alignments.path.string(), " line ", block.first_line + i, ": ", wrong,
-                          "; links are between the words of a pair as --tokenizer splits them, such as 0-0 1-2"));
+      throw Error(
+          "corpus: {} line {}: {}; links are between the words of a pair as --tokenizer splits them, such as 0-0 1-2",
+          block.alignments.path, block.first_line + i, wrong);
     piece.links.sizes.push_back(static_cast<std::uint32_t>(piece.links.positions.size() - before));
   }
 }

@@ -101,9 +101,10 @@ Vocabulary WordStatistics::cut(std::optional<std::size_t> wanted, std::uint64_t 
   }
   const std::uint64_t all = distinct + special;
   if (wanted && *wanted > all)
-    throw Error(text_of("corpus: ", option, " is ", *wanted, ", but ", text, " has only ", distinct,
-                        " distinct words, which makes ", all, " with ", kSpecialSymbols[0], ", ", kSpecialSymbols[1],
-                        " and ", kSpecialSymbols[2], "; give ", option, " ", all, " or less, or leave the option out"));
+    throw Error(
+        "corpus: {0} is {1}, but {2} has only {3} distinct words, which makes {4} with {5}, {6} and {7}; give {0} {4} "
+        "or less, or leave the option out",
+        option, *wanted, text, distinct, all, kSpecialSymbols[0], kSpecialSymbols[1], kSpecialSymbols[2]);
   std::vector<std::string> words(kSpecialSymbols.begin(), kSpecialSymbols.end());
   std::vector<std::uint64_t> counts{running_, 0, sentences};
   for (auto& [count, word] : most.take()) {

@@ -18,7 +18,7 @@ Glossary::Glossary(const std::vector<std::string>& lines, const std::string& nam
     const std::string& line = lines[i];
     if (line.find_first_not_of(" \t") == line.npos) continue;
     const auto refuse = [&](const std::string& why) {
-      throw Error(text_of(name, ", line ", i + 1, ": '", printable(line.substr(0, 80)), "' ", why));
+      throw Error("{}, line {}: '{}' {}", name, i + 1, printable(line.substr(0, 80)), why);
     };
     const std::size_t tab = line.find('\t');
     if (tab == line.npos || line.find('\t', tab + 1) != line.npos) {
@@ -33,9 +33,8 @@ Glossary::Glossary(const std::vector<std::string>& lines, const std::string& nam
     if (term.empty() || pipeline.to_words(translation, Side::kTarget).empty())
       refuse("has no words on one side of the tab");
     const auto [entry, is_new] = terms_.try_emplace(term, translation);
-    if (!is_new && pipeline.to_words(entry->second, Side::kTarget) != pipeline.to_words(translation, Side::kTarget)) {
-      refuse(text_of("translates a source term for which an earlier line has '", printable(entry->second), "'"));
-    }
+    if (!is_new && pipeline.to_words(entry->second, Side::kTarget) != pipeline.to_words(translation, Side::kTarget))
+      refuse(fmt::format("translates a source term for which an earlier line has '{}'", printable(entry->second)));
     std::size_t& longest = longest_from_[term.front()];
     longest = std::max(longest, term.size());
   }

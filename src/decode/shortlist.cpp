@@ -56,9 +56,10 @@ LexicalTable read_lexical_table(LineSource& lines, const std::string& name, cons
       const auto fields = fields_of(line);
       double probability = 0;
       if (!fields || !value::read(std::string((*fields)[2]), probability) || !(probability >= 0 && probability <= 1)) {
-        throw Error(text_of(name, ", line ", table.lines, ": '", printable(line.substr(0, 80)),
-                            "' is not a target word, a source word and a probability from 0 to 1 with spaces between "
-                            "them; rnnsearch align --lexical-table writes such a table"));
+        throw Error(
+            "{}, line {}: '{}' is not a target word, a source word and a probability from 0 to 1 with spaces between "
+            "them; rnnsearch align --lexical-table writes such a table",
+            name, table.lines, printable(line.substr(0, 80)));
       }
       const auto target = word_of((*fields)[0], target_vocabulary), source = word_of((*fields)[1], source_vocabulary);
       if (!target || !source) continue;
@@ -67,9 +68,10 @@ LexicalTable read_lexical_table(LineSource& lines, const std::string& name, cons
     }
   }
   if (table.used == 0) {
-    throw Error(text_of(name, ": none of its ", table.lines,
-                        " lines has a target word and a source word of this model, in this order; its words must be "
-                        "split as the model splits text (rnnsearch align --lexical-table makes a table from a model)"));
+    throw Error(
+        "{}: none of its {} lines has a target word and a source word of this model, in this order; its words must be "
+        "split as the model splits text (rnnsearch align --lexical-table makes a table from a model)",
+        name, table.lines);
   }
   for (auto& of_word : entries) {
     std::sort(of_word.begin(), of_word.end(), [](const Entry& a, const Entry& b) {
@@ -99,7 +101,7 @@ void LexicalCounts::for_each_line(const corpus::Vocabulary& source_vocabulary,
     std::stable_sort(targets.begin(), targets.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (const auto& [count, target] : targets) {
       const double probability = static_cast<double>(count) / static_cast<double>(sum);
-      line(text_of(target_vocabulary.word(target), " ", source_vocabulary.word(source), " ", fixed(probability, 7)));
+      line(fmt::format("{} {} {:.7f}", target_vocabulary.word(target), source_vocabulary.word(source), probability));
     }
   }
 }

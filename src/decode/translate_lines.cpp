@@ -237,7 +237,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   for (const auto& [asked, option] : {std::pair{options.replace_unknown, "--replace-unknown"},
                                       {options.search.coverage_penalty != 0, "--coverage-penalty"}}) {
     if (!asked || attends) continue;
-    throw Error(text_of(option, " needs a model with attention, and this one was trained with attention = none"));
+    throw Error("{} needs a model with attention, and this one was trained with attention = none", option);
   }
   if (options.replace_unknown && translator.pipeline.source_subwords) {
     throw Error("--replace-unknown is for models of words, and this one splits them into subwords; leave it out");
@@ -306,9 +306,9 @@ void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line
   if (world.size() > 1) world.max(std::span(&first, 1));
   if (std::isinf(first)) return;
   throw comm::AgreedError(
-      text_of(place.name, ", line ", place.before + static_cast<std::size_t>(-first) + 1,
-              ": the model computes NaN or infinities, because its training diverged; name a checkpoint "
-              "of an earlier update, or train again with a lower learning-rate or clip-norm"));
+      fmt::format("{}, line {}: the model computes NaN or infinities, because its training diverged; name a checkpoint "
+                  "of an earlier update, or train again with a lower learning-rate or clip-norm",
+                  place.name, place.before + static_cast<std::size_t>(-first) + 1));
 }
 
 void pack(Packer& packer, const WordPair& pair) {

@@ -61,17 +61,16 @@ void for_every_link(std::string_view line, const std::string& place, std::uint32
     ++count;
     const auto link = parse(text, first_index);
     if (!link) {
-      throw Error(text_of(place, ", link ", count, ": '", shown(text),
-                          "' is not a link; expected SOURCE-TARGET, such as ", first_index, "-", first_index + 1,
-                          gold ? text_of(" (or ", first_index, "?", first_index + 1, ", ", first_index, "p",
-                                         first_index + 1, " where it is only possible)")
-                               : "",
-                          ", words counted from ", first_index));
+      throw Error(
+          "{0}, link {1}: '{2}' is not a link; expected SOURCE-TARGET, such as {3}-{4}{5}, words counted from {3}",
+          place, count, shown(text), first_index, first_index + 1,
+          gold ? fmt::format(" (or {0}?{1}, {0}p{1} where it is only possible)", first_index, first_index + 1) : "");
     }
     if (!link->sure && !gold) {
-      throw Error(text_of(place, ", link ", count, ": '", shown(text),
-                          "' is a possible link, which only a gold alignment has; expected SOURCE-TARGET, such as ",
-                          first_index, "-", first_index + 1));
+      throw Error(
+          "{}, link {}: '{}' is a possible link, which only a gold alignment has; expected SOURCE-TARGET, such as "
+          "{}-{}",
+          place, count, shown(text), first_index, first_index + 1);
     }
     found(*link);
   }
@@ -127,7 +126,7 @@ std::vector<GoldLinks> read_gold_links(std::span<const std::string> lines, const
                                        std::uint32_t first_index) {
   std::vector<GoldLinks> links;
   for (const std::string& line : lines) {
-    links.push_back(gold_links_of(line, text_of(name, ", line ", links.size() + 1), first_index));
+    links.push_back(gold_links_of(line, fmt::format("{}, line {}", name, links.size() + 1), first_index));
   }
   return links;
 }
@@ -136,10 +135,10 @@ void check_links(const Links& links, std::size_t source_words, std::size_t targe
   for (const Link& l : links) {
     const bool beyond_source = l.source >= source_words;
     if (!beyond_source && l.target < target_words) continue;
-    throw Error(text_of(
-        place, ": link ", l.source, "-", l.target, " (words counted from 0) goes beyond the ",
-        beyond_source ? "source" : "target", " sentence, which has ", beyond_source ? source_words : target_words,
-        " words; the links must belong to these sentences and their tokenization, with the source word first"));
+    throw Error(
+        "{}: link {}-{} (words counted from 0) goes beyond the {} sentence, which has {} words; the links must belong "
+        "to these sentences and their tokenization, with the source word first",
+        place, l.source, l.target, beyond_source ? "source" : "target", beyond_source ? source_words : target_words);
   }
 }
 
@@ -179,8 +178,9 @@ AlignmentScore alignment_score_of(const AlignmentStatistics& statistics) {
 
 AlignmentScore corpus_alignment(std::span<const Links> links, std::span<const GoldLinks> gold) {
   if (links.size() != gold.size()) {
-    throw Error(text_of("evaluate: ", links.size(), " lines of links but ", gold.size(),
-                        " lines of gold links; line i of both must belong to the same sentence"));
+    throw Error(
+        "evaluate: {} lines of links but {} lines of gold links; line i of both must belong to the same sentence",
+        links.size(), gold.size());
   }
   if (links.empty()) throw Error("evaluate: nothing to score: there are 0 lines of links and 0 lines of gold links");
   AlignmentStatistics sum;

@@ -136,11 +136,12 @@ std::size_t word_count(std::string_view line, const BleuOptions& options) {
 std::string signature(const BleuOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
   std::string smooth = name_of(options.smoothing);
   if (options.smoothing == Smoothing::kFloor || options.smoothing == Smoothing::kAddK) {
-    smooth = text_of(smooth, "[", fixed(smooth_value(options), 2), "]");
+    smooth = fmt::format("{}[{:.2f}]", smooth, smooth_value(options));
   }
-  return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
-                 "|case:", options.lowercase ? "lc" : "mixed", "|eff:", options.effective_order ? "yes" : "no",
-                 "|tok:", text::name_of(options.tokenizer), "|smooth:", smooth, "|version:rnnsearch-", kVersion);
+  return fmt::format("nrefs:{}{}|case:{}|eff:{}|tok:{}|smooth:{}|version:rnnsearch-{}", references,
+                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "",
+                     options.lowercase ? "lc" : "mixed", options.effective_order ? "yes" : "no",
+                     text::name_of(options.tokenizer), smooth, kVersion);
 }
 
 }  // namespace rnnsearch::evaluate

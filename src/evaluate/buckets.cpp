@@ -13,10 +13,10 @@ namespace {
 
 std::string label_of(std::span<const std::size_t> edges, std::size_t bucket) {
   if (edges.empty()) return "any";
-  if (bucket == 0) return text_of("up to ", edges[0]);
-  if (bucket == edges.size()) return text_of("over ", edges.back());
+  if (bucket == 0) return fmt::format("up to {}", edges[0]);
+  if (bucket == edges.size()) return fmt::format("over {}", edges.back());
   const std::size_t first = edges[bucket - 1] + 1;
-  return first == edges[bucket] ? text_of(first) : text_of(first, "-", edges[bucket]);
+  return first == edges[bucket] ? std::to_string(first) : fmt::format("{}-{}", first, edges[bucket]);
 }
 
 }  // namespace
@@ -24,8 +24,8 @@ std::string label_of(std::span<const std::size_t> edges, std::size_t bucket) {
 void check_edges(std::span<const std::size_t> edges) {
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (edges[i] > edges[i - 1]) continue;
-    throw UsageError(text_of("evaluate: length buckets end at ", edges[i - 1], " and then at ", edges[i],
-                             "; give ascending lengths, for instance 10,20,30"));
+    throw UsageError("evaluate: length buckets end at {} and then at {}; give ascending lengths, for instance 10,20,30",
+                     edges[i - 1], edges[i]);
   }
 }
 

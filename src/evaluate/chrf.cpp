@@ -181,9 +181,9 @@ double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std:
 }
 
 std::string signature(const ChrfOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
-  return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
-                 "|case:", options.lowercase ? "lc" : "mixed", "|eff:yes|nc:", kCharacterOrders,
-                 "|nw:", options.word_orders, "|space:no|version:rnnsearch-", kVersion);
+  return fmt::format("nrefs:{}{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:rnnsearch-{}", references,
+                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "",
+                     options.lowercase ? "lc" : "mixed", kCharacterOrders, options.word_orders, kVersion);
 }
 
 }  // namespace rnnsearch::evaluate

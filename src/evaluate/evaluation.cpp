@@ -24,12 +24,12 @@ void check(const TestSet& test, std::span<const SystemOutput> systems, const Eva
   if (lines == 0) throw Error("evaluate: nothing to score: there are 0 hypotheses");
   const auto same = [&](std::size_t count, const char* what) {
     if (count == lines) return;
-    throw Error(text_of("evaluate: ", lines, " hypotheses but ", count, " ", what, "; one is needed for each"));
+    throw Error("evaluate: {} hypotheses but {} {}; one is needed for each", lines, count, what);
   };
   for (std::size_t s = 0; s < systems.size(); ++s) {
     if (systems[s].hypotheses.size() != lines) {
-      throw Error(text_of("evaluate: ", systems.front().system, " has ", lines, " hypotheses but ", systems[s].system,
-                          " has ", systems[s].hypotheses.size(), "; all must translate the same sentences"));
+      throw Error("evaluate: {} has {} hypotheses but {} has {}; all must translate the same sentences",
+                  systems.front().system, lines, systems[s].system, systems[s].hypotheses.size());
     }
     for (std::size_t other = 0; other < s; ++other) {
       if (systems[other].system == systems[s].system) {

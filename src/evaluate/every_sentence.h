@@ -20,14 +20,12 @@ template <class Statistics, class Options>
 std::vector<Statistics> for_every_sentence(const char* score, std::span<const std::string> hypotheses,
                                            std::span<const std::vector<std::string>> references,
                                            const Options& options) {
-  if (references.empty()) {
-    throw Error(text_of("evaluate: there are no references; ", score, " needs at least one for each hypothesis"));
-  }
+  if (references.empty())
+    throw Error("evaluate: there are no references; {} needs at least one for each hypothesis", score);
   for (std::size_t k = 0; k < references.size(); ++k) {
     if (references[k].size() == hypotheses.size()) continue;
-    throw Error(text_of("evaluate: ", hypotheses.size(), " hypotheses but ", references[k].size(), " references",
-                        references.size() > 1 ? text_of(" in set ", k + 1) : "",
-                        "; line i of both must belong to the same sentence"));
+    throw Error("evaluate: {} hypotheses but {} references{}; line i of both must belong to the same sentence",
+                hypotheses.size(), references[k].size(), references.size() > 1 ? fmt::format(" in set {}", k + 1) : "");
   }
   constexpr std::size_t kSentencesPerPiece = 256;
   std::vector<Statistics> statistics(hypotheses.size());

@@ -69,8 +69,8 @@ class Canvas {
 
 /// "<=10" for "up to 10", ">60" for "over 60".
 std::string short_label(const std::string& label) {
-  if (label.starts_with("up to ")) return text_of("<=", label.substr(6));
-  if (label.starts_with("over ")) return text_of(">", label.substr(5));
+  if (label.starts_with("up to ")) return fmt::format("<={}", label.substr(6));
+  if (label.starts_with("over ")) return fmt::format(">{}", label.substr(5));
   return label;
 }
 
@@ -92,7 +92,7 @@ class LengthChart {
     if (label_all(false) > slot_) slot_ = std::max(slot_, label_all(true));
   }
 
-  std::string text() const { return text_of("BLEU by sentence length\n\n", plot(), "\n", shares(), footnote()); }
+  std::string text() const { return fmt::format("BLEU by sentence length\n\n{}\n{}{}", plot(), shares(), footnote()); }
 
  private:
   static bool unreliable(const BucketScore& bucket) { return bucket.sentences > 0 && !bucket.reliable(); }
@@ -116,7 +116,7 @@ class LengthChart {
     for (std::size_t interval = 0; interval <= scale_.intervals; ++interval) {
       const std::string label = scale_.label(interval);
       const std::size_t row = axis - interval * scale_.rows_per_interval;
-      canvas.put(row, kMargin - 2 - label.size(), text_of(label, " +"));
+      canvas.put(row, kMargin - 2 - label.size(), fmt::format("{} +", label));
     }
     canvas.put(axis, kMargin, std::string(width, '-'));
     for (std::size_t b = 0; b < labels_.size(); ++b) {
@@ -125,7 +125,7 @@ class LengthChart {
     }
     canvas.put_centred(axis + 2, kMargin + width / 2,
                        evaluation_.length == LengthOf::kLongest ? "words of the longer side"
-                                                                : text_of(name_of(evaluation_.length), " words"));
+                                                                : fmt::format("{} words", name_of(evaluation_.length)));
     for (const SystemEvaluation& system : evaluation_.systems) draw_line(canvas, system);
     for (std::size_t b = 0; b < labels_.size(); ++b) draw_points(canvas, b);
     return canvas.text();
@@ -158,16 +158,16 @@ class LengthChart {
     for (std::size_t s = 0; s < evaluation_.systems.size(); ++s) {
       const SystemEvaluation& system = evaluation_.systems[s];
       const BucketScore* const best = best_bucket(system);
-      all += text_of(kMarks.substr(s, 1), " ", printable(system.system));
+      all += fmt::format("{} {}", kMarks.substr(s, 1), printable(system.system));
       if (best == nullptr) {
         all += ": no sentences\n";
         continue;
       }
-      all += text_of(": BLEU as a share of its best bucket's (", best->label, ": ", fixed(best->bleu.score, 2), ")\n");
+      all += fmt::format(": BLEU as a share of its best bucket's ({}: {:.2f})\n", best->label, best->bleu.score);
       Canvas row(1);
       for (std::size_t b = 0; b < system.buckets.size(); ++b) {
         const auto share = share_of_best(system, b);
-        row.put_centred(0, centre(b), share ? text_of(fixed(100 * *share, 0), "%") : "-");
+        row.put_centred(0, centre(b), share ? fmt::format("{:.0f}%", 100 * *share) : "-");
       }
       all += row.text();
     }
@@ -179,8 +179,8 @@ class LengthChart {
     if (std::none_of(buckets.begin(), buckets.end(), unreliable)) return {};
     const bool others =
         std::any_of(buckets.begin(), buckets.end(), [](const auto& bucket) { return bucket.reliable(); });
-    return text_of("* fewer than ", kReliableSentences, " sentences: too few for a reliable score",
-                   others ? ", and never taken as the best bucket" : "", "\n");
+    return fmt::format("* fewer than {} sentences: too few for a reliable score{}\n", kReliableSentences,
+                       others ? ", and never taken as the best bucket" : "");
   }
 
   const Evaluation& evaluation_;
@@ -193,8 +193,8 @@ class LengthChart {
 
 std::string render_length_chart(const Evaluation& evaluation) {
   if (evaluation.systems.size() > kChartSystems) {
-    throw Error(text_of("evaluate: a chart shows at most ", kChartSystems, " systems, but there are ",
-                        evaluation.systems.size(), "; choose fewer of them"));
+    throw Error("evaluate: a chart shows at most {} systems, but there are {}; choose fewer of them", kChartSystems,
+                evaluation.systems.size());
   }
   return LengthChart(evaluation).text();
 }

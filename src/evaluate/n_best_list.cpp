@@ -59,12 +59,12 @@ MosesFields moses_fields(std::string_view record) {
 }
 
 [[noreturn]] void refuse_value(const std::string& name, const std::string& value) {
-  throw Error(text_of("feature ", printable(name), " is ", printable(value), ", not a number of at most ", kLargest));
+  throw Error("feature {} is {}, not a number of at most {:g}", printable(name), printable(value), kLargest);
 }
 
 double number_of(const std::string& name, const std::string& text) {
   double number = 0;
-  if (!value::read(text, number) || std::abs(number) > kLargest) refuse_value(name, text_of("'", text, "'"));
+  if (!value::read(text, number) || std::abs(number) > kLargest) refuse_value(name, fmt::format("'{}'", text));
   return number;
 }
 
@@ -73,9 +73,9 @@ void read_features(std::string_view text, Record& record) {
   std::string name;
   std::vector<double> values;
   const auto complete = [&] {
-    if (!name.empty() && values.empty()) throw Error(text_of("feature ", printable(name), " has no value"));
+    if (!name.empty() && values.empty()) throw Error("feature {} has no value", printable(name));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      record.names.push_back(values.size() == 1 ? name : text_of(name, ".", i + 1));
+      record.names.push_back(values.size() == 1 ? name : fmt::format("{}.{}", name, i + 1));
       record.hypothesis.features.push_back(values[i]);
     }
     values.clear();
@@ -92,8 +92,10 @@ void read_features(std::string_view text, Record& record) {
       continue;
     }
     if (name.empty()) {
-      throw Error(text_of("the third field should hold features such as 'Name= value', but begins with '",
-                          printable(std::string(word)), "' (a text with ||| in it needs the json format)"));
+      throw Error(
+          "the third field should hold features such as 'Name= value', but begins with '{}' (a text with ||| in it "
+          "needs the json format)",
+          printable(std::string(word)));
     }
     values.push_back(number_of(name, std::string(word)));
   }
@@ -103,31 +105,30 @@ void read_features(std::string_view text, Record& record) {
 Record moses_record(const std::string& text) {
   const MosesFields fields = moses_fields(text);
   Record record;
-  if (!value::read(std::string(fields.line), record.line)) {
-    throw Error(text_of("its first field is '", printable(std::string(fields.line)), "', not a line number from 0"));
-  }
+  if (!value::read(std::string(fields.line), record.line))
+    throw Error("its first field is '{}', not a line number from 0", printable(std::string(fields.line)));
   record.hypothesis.text = fields.text;
   read_features(fields.features, record);
   return record;
 }
 
 Record json_record(const std::string& text) {
-  const Json object = Json::parse(text, "JSON");
+  const Json object = parse_json(text, "JSON");
   Record record;
-  const std::int64_t line = object.at("line").integer();
-  if (line < 0) throw Error(text_of("its line is ", line, ", not a line number from 0"));
+  const std::int64_t line = as_integer(member(object, "line"));
+  if (line < 0) throw Error("its line is {}, not a line number from 0", line);
   record.line = static_cast<std::uint64_t>(line);
-  record.hypothesis.text = object.at("text").string();
+  record.hypothesis.text = as_string(member(object, "text"));
   const auto add = [&](const std::string& name, const Json& number) {
-    if (!number.is_number() || std::abs(number.number()) > kLargest) refuse_value(name, number.dump());
+    if (!number.is_number() || std::abs(as_number(number)) > kLargest) refuse_value(name, json_text(number));
     record.names.push_back(name);
-    record.hypothesis.features.push_back(number.number());
+    record.hypothesis.features.push_back(as_number(number));
   };
   for (const auto& [member, name] : kJsonFeatures) {
-    if (const Json* number = object.find(member)) add(name, *number);
+    if (const Json* number = find_member(object, member)) add(name, *number);
   }
-  if (const Json* further = object.find("features")) {
-    for (const auto& [name, number] : further->members()) add(name, number);
+  if (const Json* further = find_member(object, "features")) {
+    for (const auto& [name, number] : as_object(*further).items()) add(name, number);
   }
   return record;
 }
@@ -150,23 +151,24 @@ NBestList read_n_best_list(std::span<const std::string> lines, const std::string
       Record record = list.format == ListFormat::kJson ? json_record(lines[i]) : moses_record(lines[i]);
       const std::size_t next = list.lines.size();
       if (record.line != next && record.line + 1 != next) {
-        throw Error(text_of("it translates source line ", record.line, ", but ",
-                            next == 0 ? "a list begins with line 0"
-                                      : text_of("after those of line ", next - 1, " line ", next, " is expected"),
-                            "; take a list of whole texts, in order"));
+        throw Error("it translates source line {}, but {}; take a list of whole texts, in order", record.line,
+                    next == 0 ? "a list begins with line 0"
+                              : fmt::format("after those of line {} line {} is expected", next - 1, next));
       }
       if (record.line == next) list.lines.emplace_back();
       if (i == 0) {
         list.features = record.names;
         check_feature_names({}, list.features);
       } else if (record.names != list.features) {
-        throw Error(text_of("its features are ", listed(record.names), ", but those of line 1 are ",
-                            listed(list.features), "; all translations of a list need the same ones, in one order"));
+        throw Error(
+            "its features are {}, but those of line 1 are {}; all translations of a list need the same ones, in one "
+            "order",
+            listed(record.names), listed(list.features));
       }
       record.hypothesis.record = lines[i];
       list.lines.back().push_back(std::move(record.hypothesis));
     } catch (const Error& error) {
-      throw Error(text_of(name, ", line ", i + 1, ": ", error.what()));
+      throw Error("{}, line {}: {}", name, i + 1, error.what());
     }
   }
   list.features_read = list.features.size();
@@ -175,21 +177,19 @@ NBestList read_n_best_list(std::span<const std::string> lines, const std::string
 
 void check_line_count(const NBestList& list, const std::string& name, std::size_t lines, const std::string& other) {
   if (list.lines.size() == lines) return;
-  throw Error(text_of(name, " holds translations of ", list.lines.size(), " source lines, but ", other, " has ", lines,
-                      " lines; both must belong to the same text"));
+  throw Error("{} holds translations of {} source lines, but {} has {} lines; both must belong to the same text", name,
+              list.lines.size(), other, lines);
 }
 
 void check_feature_names(const NBestList& list, std::span<const std::string> added) {
   std::vector<std::string> all = list.features;
   for (const std::string& name : added) {
     if (name.empty() || name.find_first_of(" \t=|") != std::string::npos) {
-      throw Error(text_of("'", printable(name),
-                          "' cannot be the name of a feature: it must have at least one letter, and "
-                          "no space, '=' or '|'"));
+      throw Error("'{}' cannot be the name of a feature: it must have at least one letter, and no space, '=' or '|'",
+                  printable(name));
     }
-    if (std::find(all.begin(), all.end(), name) != all.end()) {
-      throw Error(text_of("two features are named ", printable(name), "; give each another name"));
-    }
+    if (std::find(all.begin(), all.end(), name) != all.end())
+      throw Error("two features are named {}; give each another name", printable(name));
     all.push_back(name);
   }
 }
@@ -206,21 +206,22 @@ void add_feature(NBestList& list, const std::string& name, std::span<const doubl
 std::string written(const NBestList& list, const Hypothesis& hypothesis, std::size_t rank,
                     const std::optional<double>& score) {
   if (list.format == ListFormat::kJson) {
-    Json object = Json::parse(hypothesis.record, "JSON");
+    Json object = parse_json(hypothesis.record, "JSON");
     object["rank"] = rank + 1;
     if (score) object["score"] = *score;
     for (std::size_t k = list.features_read; k < list.features.size(); ++k) {
       object["features"][list.features[k]] = hypothesis.features[k];
     }
-    return object.dump();
+    return json_text(object);
   }
   const MosesFields fields = moses_fields(hypothesis.record);
   std::string features(fields.features);
   for (std::size_t k = list.features_read; k < list.features.size(); ++k) {
-    features += text_of(features.empty() ? "" : " ", list.features[k], "= ", value::write(hypothesis.features[k]));
+    features +=
+        fmt::format("{}{}= {}", features.empty() ? "" : " ", list.features[k], value::write(hypothesis.features[k]));
   }
-  return text_of(fields.line, kBar, fields.text, kBar, features, kBar,
-                 score ? value::write(*score) : std::string(fields.score), fields.rest);
+  return fmt::format("{0}{1}{2}{1}{3}{1}{4}{5}", fields.line, kBar, fields.text, features,
+                     score ? value::write(*score) : std::string(fields.score), fields.rest);
 }
 
 std::vector<double> weights_of(const NBestList& list, const std::string& name, std::span<const FeatureWeight> weights) {
@@ -228,8 +229,9 @@ std::vector<double> weights_of(const NBestList& list, const std::string& name, s
   for (const auto& [feature, weight] : weights) {
     const auto found = std::find(list.features.begin(), list.features.end(), feature);
     if (found == list.features.end()) {
-      throw Error(text_of("there is a weight for ", printable(feature), ", but the features of ", name, " are ",
-                          listed(list.features), "; give the models the names that the weights have"));
+      throw Error(
+          "there is a weight for {}, but the features of {} are {}; give the models the names that the weights have",
+          printable(feature), name, listed(list.features));
     }
     all[static_cast<std::size_t>(found - list.features.begin())] = weight;
   }
@@ -255,17 +257,14 @@ std::vector<std::size_t> ranking(std::span<const Hypothesis> hypotheses, std::sp
 }
 
 std::vector<FeatureWeight> read_weights(const std::string& text, const std::string& name) {
-  const Json file = Json::parse(text, name);
-  const Json* const weights = file.find("weights");
-  if (!weights || !weights->is_object()) {
-    throw Error(text_of(name, " has no object \"weights\"; write {\"weights\": {\"Name\": number}}"));
-  }
+  const Json file = parse_json(text, name);
+  const Json* const weights = find_member(file, "weights");
+  if (!weights || !weights->is_object())
+    throw Error("{} has no object \"weights\"; write {{\"weights\": {{\"Name\": number}}}}", name);
   std::vector<FeatureWeight> result;
-  for (const auto& [feature, weight] : weights->members()) {
-    if (!weight.is_number()) {
-      throw Error(text_of(name, ": the weight of ", printable(feature), " is not a number"));
-    }
-    result.emplace_back(feature, weight.number());
+  for (const auto& [feature, weight] : as_object(*weights).items()) {
+    if (!weight.is_number()) throw Error("{}: the weight of {} is not a number", name, printable(feature));
+    result.emplace_back(feature, as_number(weight));
   }
   return result;
 }

@@ -112,7 +112,7 @@ class Table {
   template <class Score>
   static std::string interval(double score, const Score& of) {
     if (!of.low || !of.high) return fixed(score, 2);
-    return text_of(fixed(score, 2), " [", right(fixed(*of.low, 2), 5), ", ", right(fixed(*of.high, 2), 5), "]");
+    return fmt::format("{:.2f} [{:5.2f}, {:5.2f}]", score, *of.low, *of.high);
   }
 
   // The mark of significance and, with details, the p value; spaces of the same width if there was no comparison.
@@ -128,7 +128,8 @@ class Table {
   template <class Get>
   Section::Row bleu_row(Get get, bool compared = true) const {
     const BucketScore& example = *get(first());
-    Section::Row row{example.label, text_of(example.sentences), !example.reliable() && example.sentences > 0, {}};
+    Section::Row row{
+        example.label, std::to_string(example.sentences), !example.reliable() && example.sentences > 0, {}};
     for (const SystemEvaluation& system : evaluation_.systems) {
       const BucketScore& score = *get(system);
       std::string cell = "-";
@@ -142,7 +143,8 @@ class Table {
   }
 
   Section::Row other_row(std::size_t metric) const {
-    Section::Row row{first().all.others[metric].metric, text_of(first().all.sentences), !first().all.reliable(), {}};
+    Section::Row row{
+        first().all.others[metric].metric, std::to_string(first().all.sentences), !first().all.reliable(), {}};
     for (const SystemEvaluation& system : evaluation_.systems) {
       const MetricScore& score = system.all.others[metric];
       std::string cell = interval(score.score, score);
@@ -165,13 +167,13 @@ class Table {
     Section section{"words by frequency, F1", "words", {}};
     for (std::size_t b = 0; b < first().words_by_frequency.size(); ++b) {
       const WordAccuracy& example = first().words_by_frequency[b];
-      Section::Row row{example.label, text_of(example.words), false, {}};
+      Section::Row row{example.label, std::to_string(example.words), false, {}};
       for (const SystemEvaluation& system : evaluation_.systems) {
         const WordAccuracy& accuracy = system.words_by_frequency[b];
         std::string cell = accuracy.words + accuracy.hypothesis == 0 ? "-" : fixed(100 * accuracy.f1(), 2);
         if (details_) {
-          cell += text_of(" (precision ", fixed(100 * accuracy.precision(), 2), ", recall ",
-                          fixed(100 * accuracy.recall(), 2), ")");
+          cell +=
+              fmt::format(" (precision {:.2f}, recall {:.2f})", 100 * accuracy.precision(), 100 * accuracy.recall());
         }
         if (tested()) cell += " ";
         row.cells.push_back(std::move(cell));
@@ -183,20 +185,21 @@ class Table {
 
   std::string footer(bool unreliable) const {
     std::string text;
-    if (unreliable) text += text_of("* fewer than ", kReliableSentences, " sentences: too few for a reliable score\n");
+    if (unreliable)
+      text += fmt::format("* fewer than {} sentences: too few for a reliable score\n", kReliableSentences);
     if (tested()) {
       const SignificanceOptions& options = evaluation_.significance;
-      text += text_of("† p < ", fixed(kSignificant, 2), " against ", shown(evaluation_.baseline), ": ",
-                      description_of(options.test, options.sample_count(), options.seed), ", each row of at least ",
-                      kFewestTested, " sentences by itself\n");
+      text += fmt::format("† p < {:.2f} against {}: {}, each row of at least {} sentences by itself\n", kSignificant,
+                          shown(evaluation_.baseline),
+                          description_of(options.test, options.sample_count(), options.seed), kFewestTested);
     }
     if (!evaluation_.edges.empty()) {
-      text += text_of("lengths counted by tok:", text::name_of(evaluation_.length_tokenizer), "\n");
+      text += fmt::format("lengths counted by tok:{}\n", text::name_of(evaluation_.length_tokenizer));
     }
     const bool intervals = evaluation_.bootstrap.samples > 0;
-    text += text_of("BLEU", intervals ? " [95% bootstrap interval]" : "", "  ", first().signature, "\n");
+    text += fmt::format("BLEU{}  {}\n", intervals ? " [95% bootstrap interval]" : "", first().signature);
     for (const auto& [metric, signature] : first().signatures) {
-      text += text_of(metric, metric == "TER" ? " (lower is better)" : "", "  ", signature, "\n");
+      text += fmt::format("{}{}  {}\n", metric, metric == "TER" ? " (lower is better)" : "", signature);
     }
     if (evaluation_.sequence_accuracy != SequenceAccuracyMode::kNone) {
       text += legend_of(evaluation_.sequence_accuracy) + "\n";

@@ -36,9 +36,9 @@ std::size_t same_positions(Words a, Words b) {
 
 std::string legend_of(SequenceAccuracyMode mode) {
   if (mode == SequenceAccuracyMode::kNone) return {};
-  return text_of("PSA, LCSR and GeoMean are means over sequences; ", mode == SequenceAccuracyMode::kCut
-                                                                         ? "outputs were cut to the reference's length"
-                                                                         : "LCSR and GeoMean are of the whole output");
+  return fmt::format("PSA, LCSR and GeoMean are means over sequences; {}",
+                     mode == SequenceAccuracyMode::kCut ? "outputs were cut to the reference's length"
+                                                        : "LCSR and GeoMean are of the whole output");
 }
 
 std::size_t longest_common_subsequence(Words a, Words b) {
@@ -119,10 +119,9 @@ SequenceAccuracy mean_of(std::span<const SequenceAccuracy> sentences) {
 
 std::string signature(const SequenceAccuracyOptions& options, std::size_t references,
                       const std::optional<Bootstrap>& bootstrap) {
-  return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
-                 "|case:", options.lowercase ? "lc" : "mixed",
-                 "|tok:none|output:", options.cut_output ? "cut" : "whole", "|mean:sentences|version:rnnsearch-",
-                 kVersion);
+  return fmt::format("nrefs:{}{}|case:{}|tok:none|output:{}|mean:sentences|version:rnnsearch-{}", references,
+                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "",
+                     options.lowercase ? "lc" : "mixed", options.cut_output ? "cut" : "whole", kVersion);
 }
 
 }  // namespace rnnsearch::evaluate

@@ -13,8 +13,9 @@ namespace rnnsearch::evaluate {
 
 std::string description_of(SignificanceTest test, std::size_t samples, std::uint64_t seed) {
   const bool bootstrap = test == SignificanceTest::kBootstrap;
-  return text_of(bootstrap ? "paired bootstrap resampling, " : "paired approximate randomization, ", samples,
-                 bootstrap ? " samples" : " trials", ", seed ", seed);
+  return fmt::format("{}{}{}, seed {}",
+                     bootstrap ? "paired bootstrap resampling, " : "paired approximate randomization, ", samples,
+                     bootstrap ? " samples" : " trials", seed);
 }
 
 double p_value(std::span<const double> values, double difference) {

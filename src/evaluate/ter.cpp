@@ -418,10 +418,10 @@ std::vector<std::string> words_of(std::string_view line, const TerOptions& optio
 
 std::string signature(const TerOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
   const auto yes = [](bool value) { return value ? "yes" : "no"; };
-  return text_of("nrefs:", references, bootstrap ? text_of("|bs:", bootstrap->samples, "|seed:", bootstrap->seed) : "",
-                 "|case:", options.case_sensitive ? "mixed" : "lc", "|tok:tercom|norm:", yes(options.normalized),
-                 "|punct:", yes(!options.no_punct), "|asian:", yes(options.asian_support), "|version:rnnsearch-",
-                 kVersion);
+  return fmt::format("nrefs:{}{}|case:{}|tok:tercom|norm:{}|punct:{}|asian:{}|version:rnnsearch-{}", references,
+                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "",
+                     options.case_sensitive ? "mixed" : "lc", yes(options.normalized), yes(!options.no_punct),
+                     yes(options.asian_support), kVersion);
 }
 
 }  // namespace rnnsearch::evaluate

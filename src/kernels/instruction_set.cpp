@@ -25,9 +25,9 @@ std::int64_t apply_limit() {
     hwy::DisableTargets(HWY_NEON - 1);
   } else if (!limit.empty() && limit != "avx512") {
     throw UsageError(
-        text_of("kernels: the environment variable RNNSEARCH_SIMD is '", limit,
-                "'; set it to avx512, avx2 or sse2, on arm64 to neon, or unset it to use the best one that "
-                "this processor has"));
+        "kernels: the environment variable RNNSEARCH_SIMD is '{}'; set it to avx512, avx2 or sse2, on arm64 to neon, "
+        "or unset it to use the best one that this processor has",
+        limit);
   }
   const std::int64_t targets = hwy::SupportedTargets();
   // That call also lets Highway choose among all targets of the processor, whatever is disabled.
@@ -55,7 +55,7 @@ std::string_view instruction_set() {
 }
 
 std::string libraries() {
-  return text_of("Highway ", HWY_MAJOR, ".", HWY_MINOR, ".", HWY_PATCH, ", ", thread_library());
+  return fmt::format("Highway {}.{}.{}, {}", HWY_MAJOR, HWY_MINOR, HWY_PATCH, thread_library());
 }
 
 }  // namespace rnnsearch::kernels

@@ -27,7 +27,7 @@ Precision precision_of(const std::string& name) {
   if (name == "bf16") return Precision::kBFloat16;
   if (name == "int8") return Precision::kInt8;
   if (name == "auto") return bfloat16_pays() ? Precision::kBFloat16 : Precision::kFloat32;
-  throw Error(text_of("precision is '", name, "'; choose f32, bf16, int8 or auto"));
+  throw Error("precision is '{}'; choose f32, bf16, int8 or auto", name);
 }
 
 std::string name_of(Precision precision) {

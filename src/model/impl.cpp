@@ -203,8 +203,8 @@ void Model::Impl::forward_and_backward(const Sentences& source, const Sentences&
 void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side) {
   for (const WordId word : sentences.words) {
     if (word >= vocabulary) {
-      throw Error(text_of("model: a ", side, " sentence holds word id ", word, ", but the vocabulary has only ",
-                          vocabulary, " words"));
+      throw Error("model: a {} sentence holds word id {}, but the vocabulary has only {} words", side, word,
+                  vocabulary);
     }
   }
 }

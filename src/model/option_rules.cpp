@@ -14,7 +14,7 @@ constexpr Derived<M> kDerived[]{
     {"output-width", [](const M& o) { return value::write(o.output_width()); }},
     {"or-maxout",  // what else would make the output as wide as an embedding
      [](const M& o) {
-       return o.readout == Readout::kMaxout && o.readout_rank == 0 ? text_of(" or maxout = ", o.embedding) : "";
+       return o.readout == Readout::kMaxout && o.readout_rank == 0 ? fmt::format(" or maxout = {}", o.embedding) : "";
      }},
 };
 

@@ -215,13 +215,13 @@ std::size_t ModelOptions::readout_width() const {
 Attention attention_of(const std::string& name) {
   if (name == Attention::kNone.name()) return Attention::kNone;
   if (const kernels::Score* const score = kernels::find_score(name)) return Attention(score->name);
-  throw Error(text_of("attention is '", name, "'; choose ", expected_of(value::Kind::kText, {}, attention_names())));
+  throw Error("attention is '{}'; choose {}", name, expected_of(value::Kind::kText, {}, attention_names()));
 }
 
 std::string name_of(Inputs inputs) {
   std::string names;
   for (const auto& [input, name] : {Named{inputs.state, "state"}, {inputs.word, "word"}, {inputs.context, "context"}}) {
-    if (input) names += text_of(names.empty() ? "" : ",", name);
+    if (input) names += fmt::format("{}{}", names.empty() ? "" : ",", name);
   }
   return names.empty() ? "none" : names;
 }

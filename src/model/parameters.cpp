@@ -9,7 +9,7 @@ namespace rnnsearch::model {
 
 const Parameter& ParameterLayout::find(const std::string& name) const {
   const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
-  if (found == parameters.end()) throw Error(text_of("model: there is no parameter ", name));
+  if (found == parameters.end()) throw Error("model: there is no parameter {}", name);
   return *found;
 }
 

@@ -38,21 +38,21 @@ std::string name_in_literature(const ModelOptions& o) {
       o.readout_inputs == kStateAndContext && o.feedback == Feedback::kWord && !o.bidirectional() &&
       (o.attention == attention_of("dot") || o.attention == attention_of("general") ||
        o.attention == attention_of("concat"))) {
-    return text_of("Luong et al. (2015), ", name_of(o.attention_window), ", ", name_of(o.attention),
-                   o.input_feeding ? "" : ", no input feeding");
+    return fmt::format("Luong et al. (2015), {}, {}{}", name_of(o.attention_window), name_of(o.attention),
+                       o.input_feeding ? "" : ", no input feeding");
   }
   if (looks_before && global && o.cell == Cell::kGru && o.gru_reset == GruReset::kAfter &&
       o.readout == Readout::kLinear && o.state_inputs == kWordAndContext && o.readout_inputs == kState &&
       o.feedback == Feedback::kWord) {
-    return text_of("Dive into Deep Learning, stacked GRU, ", name_of(o.attention));
+    return fmt::format("Dive into Deep Learning, stacked GRU, {}", name_of(o.attention));
   }
   if (looks_before && global && o.cell == Cell::kTanh && o.readout == Readout::kLinear &&
       o.state_inputs == kWordAndContext && o.readout_inputs == kAll) {
-    return text_of("attention notebook", o.feedback == Feedback::kOutput ? " as printed, " : ", ",
-                   name_of(o.attention));
+    return fmt::format("attention notebook{}{}", o.feedback == Feedback::kOutput ? " as printed, " : ", ",
+                       name_of(o.attention));
   }
   if (looks_before && global && o.cell == Cell::kMlp && o.readout == Readout::kMlp) {
-    std::string name = text_of("replication with perceptrons, ", name_of(o.attention));
+    std::string name = fmt::format("replication with perceptrons, {}", name_of(o.attention));
     if (o.initial_state == InitialState::kZero) name += ", a: the state begins from zero";
     if (o.readout_inputs == kState) name += ", b: the readout sees the state alone";
     if (o.readout_inputs == kStateAndContext && o.state_inputs == kContext)
@@ -83,10 +83,10 @@ std::string system_of(const ModelOptions& o) {
   }
   const std::string name = name_in_literature(o);
   if (has_equations_of_the_paper(o)) return name;
-  std::string text = o.layers > 1 ? text_of(o.layers, " layers of ") : std::string();
+  std::string text = o.layers > 1 ? fmt::format("{} layers of ", o.layers) : std::string();
   text += name_of(o.cell) + " cells, ";
   text += o.bidirectional() ? "bidirectional encoder" : "forward encoder";
-  if (!name.empty()) return text_of(name, "; ", text);
+  if (!name.empty()) return fmt::format("{}; {}", name, text);
   if (!o.has_context()) return text + ", the encoder's state alone";
   if (!o.attends()) {
     return text +
@@ -94,7 +94,7 @@ std::string system_of(const ModelOptions& o) {
   }
   text += ", " + name_of(o.attention) + " attention from the " + name_of(o.attend_from) + " state";
   if (o.attention_window != AttentionWindow::kGlobal) {
-    text += text_of(", ", name_of(o.attention_window), " window of ", o.window);
+    text += fmt::format(", {} window of {}", name_of(o.attention_window), o.window);
   }
   return text + (o.input_feeding ? ", input feeding" : "");
 }

@@ -20,9 +20,9 @@ std::string without_marks(std::string word) {
 
 std::vector<std::string> words_of(const MemberReader& reader, const char* name) {
   std::vector<std::string> words;
-  for (const Json& word : reader.array(name, false)->items()) {
-    if (!word.is_string()) reader.refuse(text_of("has a word in \"", name, "\" that is not a text"));
-    words.push_back(without_marks(word.string()));
+  for (const Json& word : as_array(*reader.array(name, false))) {
+    if (!word.is_string()) reader.refuse(fmt::format("has a word in \"{}\" that is not a text", name));
+    words.push_back(without_marks(as_string(word)));
   }
   return words;
 }
@@ -53,19 +53,19 @@ AlignmentFile read_alignment(const std::filesystem::path& path) {
     AttentionMatrix& alignment = sentence.alignment;
     alignment.source = words_of(item, "source");
     alignment.target = words_of(item, "target");
-    const auto& rows = item.array("alignment", false)->items();
+    const auto& rows = as_array(*item.array("alignment", false));
     if (rows.size() != alignment.target.size()) {
-      item.refuse(text_of("has ", alignment.target.size(), " target words but ", rows.size(), " rows of weights"));
+      item.refuse(fmt::format("has {} target words but {} rows of weights", alignment.target.size(), rows.size()));
     }
     for (const Json& row : rows) {
-      if (!row.is_array() || row.items().size() != alignment.source.size()) {
-        item.refuse(text_of("has ", alignment.source.size(), " source words but a row of another number of weights"));
+      if (!row.is_array() || as_array(row).size() != alignment.source.size()) {
+        item.refuse(fmt::format("has {} source words but a row of another number of weights", alignment.source.size()));
       }
-      for (const Json& weight : row.items()) {
-        if (!weight.is_number() || !(weight.number() >= 0 && weight.number() <= 1 + 1e-4)) {
+      for (const Json& weight : as_array(row)) {
+        if (!weight.is_number() || !(as_number(weight) >= 0 && as_number(weight) <= 1 + 1e-4)) {
           item.refuse("has a weight that is not a number from 0 to 1");
         }
-        alignment.weights.push_back(weight.number());
+        alignment.weights.push_back(as_number(weight));
       }
     }
     file.sentences.push_back(std::move(sentence));
@@ -77,7 +77,7 @@ AlignmentFile read_alignment(const std::filesystem::path& path) {
 std::string alignment_file_begin(const std::string& model) {
   Json head = Json::object(
       {{"format", "rnnsearch-alignment"}, {"format_version", 1}, {"created_by", kCreatedBy}, {"model", model}});
-  std::string text = head.dump();
+  std::string text = json_text(head);
   text.back() = ',';
   return text + "\n\"sentences\":[";
 }
@@ -97,11 +97,11 @@ std::string alignment_file_sentence(std::uint64_t line, std::span<const std::str
   result["target"] = Json::array({target.begin(), target.end()});
   result["alignment"] = std::move(rows);
   result["log_probability"] = log_probability;
-  return result.dump();
+  return json_text(result);
 }
 
 std::string alignment_file_end(const Json& gold) {
-  return "\n]" + (gold.is_null() ? "" : ",\n\"gold\":" + gold.dump()) + "}\n";
+  return "\n]" + (gold.is_null() ? "" : ",\n\"gold\":" + json_text(gold)) + "}\n";
 }
 
 }  // namespace rnnsearch::report

@@ -27,7 +27,7 @@ std::string attention_bars(const AttentionMatrix& alignment, const PictureOption
   const double height = top + static_cast<double>(Ty) * pitch + gap;
   const std::string title = !options.title.empty()
                                 ? options.title
-                                : text_of("Attention over ", Tx, " source words in ", Ty, " decoding steps");
+                                : fmt::format("Attention over {} source words in {} decoding steps", Tx, Ty);
   Figure figure(width, height, font, title,
                 "A row is a decoding step, that of the target word on its left; the bars are the weights of the source "
                 "words, from 0 to 1. Left: attention. Right: a fixed context, which is the encoder's state after the "

@@ -40,9 +40,9 @@ LineChart read_chart(const std::filesystem::path& path) {
   std::size_t number = 0;
   const auto fail = [&](const std::string& what) {
     throw Error(
-        text_of("report: ", path.string(), ", line ", number, ": ", what,
-                "; a chart is a table of tab-separated values, with a header of names and a row for each position on "
-                "the axis"));
+        "report: {}, line {}: {}; a chart is a table of tab-separated values, with a header of names and a row for "
+        "each position on the axis",
+        path, number, what);
   };
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -59,9 +59,8 @@ LineChart read_chart(const std::filesystem::path& path) {
       continue;
     }
     if (fields[0].empty()) fail("the row has no position on the axis, because its first field is empty");
-    if (fields.size() > chart.lines.size() + 1) {
-      fail(text_of("the row has ", fields.size(), " fields, but the header has ", chart.lines.size() + 1));
-    }
+    if (fields.size() > chart.lines.size() + 1)
+      fail(fmt::format("the row has {} fields, but the header has {}", fields.size(), chart.lines.size() + 1));
     const auto place = static_cast<double>(chart.x.labels.size());
     chart.x.labels.push_back(fields[0]);
     for (std::size_t i = 1; i < fields.size(); ++i) {
@@ -107,7 +106,7 @@ std::string svg_file_of(const LineChart& chart) {
   auto root =
       add(document, "svg",
           {{"xmlns", "http://www.w3.org/2000/svg"},
-           {"viewBox", text_of("0 0 ", coordinate(width + 2 * kMargin), " ", coordinate(below + height + kMargin))},
+           {"viewBox", fmt::format("0 0 {} {}", coordinate(width + 2 * kMargin), coordinate(below + height + kMargin))},
            {"width", coordinate(1.5 * (width + 2 * kMargin))},
            {"role", "img"},
            {"aria-label", chart.title}});
@@ -115,7 +114,7 @@ std::string svg_file_of(const LineChart& chart) {
   add(root, "rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
   add(root, "text", {{"class", "title"}, {"x", coordinate(kMargin)}, {"y", coordinate(kTitle - 6)}}, chart.title);
   for (const Key& key : keys) {
-    auto group = add(root, "g", {{"transform", text_of("translate(", coordinate(key.x), " ", coordinate(key.y), ")")}});
+    auto group = add(root, "g", {{"transform", fmt::format("translate({} {})", coordinate(key.x), coordinate(key.y))}});
     pugi::xml_document sample;
     sample.load_string(key_svg(key.line->style).c_str());
     group.append_copy(sample.first_child());

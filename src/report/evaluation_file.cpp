@@ -70,14 +70,14 @@ ScoredSentence sentence_of(const MemberReader& reader) {
   ScoredSentence sentence;
   sentence.line = reader.count("line");
   sentence.source = reader.optional_text("source");
-  for (const Json& reference : reader.array("references", false)->items()) {
+  for (const Json& reference : as_array(*reader.array("references", false))) {
     if (!reference.is_string()) reader.refuse("has a reference that is not a text");
-    sentence.references.push_back(drawable(reference.string()));
+    sentence.references.push_back(drawable(as_string(reference)));
   }
   sentence.bucket = reader.optional_text("bucket").value_or("");
   const MemberReader systems = reader.object("systems");
-  for (const auto& [name, value] : systems.json().members()) {
-    const MemberReader hypothesis(value, text_of(systems.place(), ", ", drawable(name)));
+  for (const auto& [name, value] : as_object(systems.json()).items()) {
+    const MemberReader hypothesis(value, fmt::format("{}, {}", systems.place(), drawable(name)));
     sentence.hypotheses.push_back({drawable(name), hypothesis.text("hypothesis"), hypothesis.number("bleu", 0, 100.001),
                                    hypothesis.optional_number("chrF", 0, 100.001)});
   }
@@ -106,7 +106,7 @@ void rename(EvaluationFile& file, const std::string& from, const std::string& to
 // Distinguishes files without a set name by their content. An empty result equals only another empty one.
 std::string first_reference(const EvaluationFile& file) {
   if (file.sentences.empty() || file.sentences.front().references.empty()) return "";
-  return text_of(file.sentences.front().line, " ", file.sentences.front().references.front());
+  return fmt::format("{} {}", file.sentences.front().line, file.sentences.front().references.front());
 }
 
 using evaluate::SequenceAccuracyMode;
@@ -155,10 +155,10 @@ EvaluationFile read_evaluation(const std::filesystem::path& path) {
   file.target_language = reader.optional_text("target_language").value_or("");
   file.references = reader.count("references");
   file.length = reader.text("length");
-  for (const Json& edge : reader.array("edges", false)->items()) {
-    if (!edge.is_number() || !(edge.number() >= 0 && edge.number() < 1e15))
+  for (const Json& edge : as_array(*reader.array("edges", false))) {
+    if (!edge.is_number() || !(as_number(edge) >= 0 && as_number(edge) < 1e15))
       reader.refuse("has an edge that is no length");
-    file.edges.push_back(static_cast<std::uint64_t>(edge.number()));
+    file.edges.push_back(static_cast<std::uint64_t>(as_number(edge)));
   }
   if (const auto mode = reader.optional_text("sequence_accuracy")) {
     if (mode == "none" || !value::read(*mode, file.sequence_accuracy)) {
@@ -168,7 +168,7 @@ EvaluationFile read_evaluation(const std::filesystem::path& path) {
   if (reader.find("bootstrap") != nullptr) file.bootstrap_samples = reader.object("bootstrap").count("samples");
   reader.each("systems", false, [&](const MemberReader& system) {
     SystemScores scores = system_of(system);
-    if (has(file, scores.system)) system.refuse(text_of("has the name ", scores.system, " of another system"));
+    if (has(file, scores.system)) system.refuse(fmt::format("has the name {} of another system", scores.system));
     if (!file.systems.empty() && scores.buckets.size() != file.systems.front().buckets.size()) {
       system.refuse("has other buckets than the first system");
     }
@@ -206,10 +206,11 @@ std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files) {
     }
     for (const SystemScores& scores : std::vector<SystemScores>(file.systems)) {
       if (!has(*group, scores.system)) continue;
-      const std::string apart = text_of(scores.system, " (", drawable(file.path.stem().string()), ")");
+      const std::string apart = fmt::format("{} ({})", scores.system, drawable(file.path.stem().string()));
       if (has(*group, apart) || has(file, apart)) {
-        throw Error(text_of(file.path.string(), " and ", group->path.string(), " both score a system named ",
-                            scores.system, "; give them names: rnnsearch evaluate --hypotheses NAME=FILE"));
+        throw Error(
+            "{} and {} both score a system named {}; give them names: rnnsearch evaluate --hypotheses NAME=FILE",
+            file.path, group->path, scores.system);
       }
       rename(file, scores.system, apart);
     }
@@ -226,9 +227,10 @@ void check_same_test(const std::vector<EvaluationFile>& rounds) {
   for (auto round = rounds.begin(); round != rounds.end(); ++round) {
     for (auto other = rounds.begin(); other != round; ++other) {
       if (belong_together(*other, *round)) continue;
-      throw Error(text_of(round->path.string(), " and ", other->path.string(),
-                          " score different sentences or use different options, so their scores cannot be averaged; "
-                          "score all rounds with the same options of rnnsearch evaluate"));
+      throw Error(
+          "{} and {} score different sentences or use different options, so their scores cannot be averaged; score all "
+          "rounds with the same options of rnnsearch evaluate",
+          round->path, other->path);
     }
   }
 }

@@ -88,8 +88,8 @@ std::string drawable(std::string_view text) {
     const std::size_t begin = at;
     const char32_t point = next_character(text, at);
     const std::string_view character = text.substr(begin, at - begin);
-    if (kIsolates.find(point) != kIsolates.npos) open = text_of("\u2069", open);
-    if (kEmbeddings.find(point) != kEmbeddings.npos) open = text_of("\u202c", open);
+    if (kIsolates.find(point) != kIsolates.npos) open = fmt::format("\u2069{}", open);
+    if (kEmbeddings.find(point) != kEmbeddings.npos) open = fmt::format("\u202c{}", open);
     if (open.starts_with(character)) open.erase(0, character.size());
     result += kSpaces.find(point) != kSpaces.npos ? " " : in_xml(point) ? character : kReplacement;
   }
@@ -138,14 +138,14 @@ double widest(const std::vector<Label>& labels) {
 void check(const AttentionMatrix& alignment) {
   const std::size_t Tx = alignment.source.size(), Ty = alignment.target.size();
   if (alignment.weights.size() != Tx * Ty) {
-    throw Error(text_of("report: an alignment of ", Ty, " target words with ", Tx, " source words needs ", Tx * Ty,
-                        " weights but has ", alignment.weights.size()));
+    throw Error("report: an alignment of {} target words with {} source words needs {} weights but has {}", Ty, Tx,
+                Tx * Ty, alignment.weights.size());
   }
   for (std::size_t i = 0; i < alignment.weights.size(); ++i) {
     const double weight = alignment.weights[i];
     if (!(weight >= 0 && weight <= 1 + 1e-4)) {  // a softmax in float may give slightly more than 1
-      throw Error(text_of("report: the weight of target word ", i / Tx + 1, " and source word ", i % Tx + 1, " is ",
-                          weight, "; it must be from 0 to 1"));
+      throw Error("report: the weight of target word {} and source word {} is {:g}; it must be from 0 to 1", i / Tx + 1,
+                  i % Tx + 1, weight);
     }
   }
 }

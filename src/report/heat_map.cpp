@@ -50,7 +50,7 @@ std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& opt
   const double width = std::max(right, left + scale_width) + gap, height = bottom + gap + scale_cell + 2 * gap;
   const std::string title = !options.title.empty()
                                 ? options.title
-                                : text_of("Soft alignment of ", Ty, " target words with ", Tx, " source words");
+                                : fmt::format("Soft alignment of {} target words with {} source words", Ty, Tx);
   Figure figure(width, height, font, title, description_of(source, target, alignment.weights));
 
   const auto sources = figure.group(figure.root(), "source");

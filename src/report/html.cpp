@@ -67,7 +67,7 @@ void set(pugi::xml_node node, const char* name, std::string_view value) {
 void add_svg(pugi::xml_node parent, const std::string& svg) {
   pugi::xml_document document;
   const auto parsed = document.load_buffer(svg.data(), svg.size(), pugi::parse_default | pugi::parse_ws_pcdata);
-  if (!parsed) throw Error(text_of("report: a figure is not a valid SVG: ", parsed.description()));
+  if (!parsed) throw Error("report: a figure is not a valid SVG: {}", parsed.description());
   move_styles_to_attributes(document);
   parent.append_copy(document.document_element());
 }

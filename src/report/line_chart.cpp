@@ -33,7 +33,7 @@ const char* dashes_of(std::size_t style) {
 }
 
 std::string class_of(std::size_t style) {
-  return text_of("s", style % kColours);
+  return fmt::format("s{}", style % kColours);
 }
 
 std::string marker_path(std::size_t style, double x, double y, double r) {
@@ -97,8 +97,8 @@ class Drawing {
       for (const Line& line : lines_) {
         for (const Point& p : line.points) {
           if (p.x < 0 || p.x >= static_cast<double>(chart.x.labels.size()) || p.x != std::floor(p.x)) {
-            throw Error(text_of("report: the chart ", chart.title, " has ", chart.x.labels.size(),
-                                " places, but a point at ", p.x));
+            throw Error("report: the chart {} has {} places, but a point at {:g}", chart.title, chart.x.labels.size(),
+                        p.x);
           }
         }
       }
@@ -133,7 +133,7 @@ class Drawing {
                                       {"data-bottom", kTop + kPlotHeight}}) {
       set(root_, name, coordinate(value));
     }
-    const auto exact = [](double value) { return Json(value).dump(); };
+    const auto exact = [](double value) { return json_text(Json(value)); };
     set(root_, "data-x-low", exact(x_.low));
     set(root_, "data-x-high", exact(x_.high));
     set(root_, "data-y-low", exact(y_.low));
@@ -144,7 +144,7 @@ class Drawing {
     if (labelled()) {
       Json labels = Json::array();
       for (const std::string& label : chart_.x.labels) labels.push_back(label);
-      set(root_, "data-x-labels", labels.dump());
+      set(root_, "data-x-labels", json_text(labels));
     }
     draw_axes();
     for (std::size_t i = 0; i < lines_.size(); ++i) draw(lines_[i], i);
@@ -217,15 +217,15 @@ class Drawing {
     if (!chart_.x.notes.empty()) below += 18;
     set(label(numbers, 2, 9, "start", chart_.y.name), "class", "axis-name");
     const std::string name =
-        chart_.x.notes_name.empty() ? chart_.x.name : text_of(chart_.x.name, " / ", chart_.x.notes_name);
+        chart_.x.notes_name.empty() ? chart_.x.name : fmt::format("{} / {}", chart_.x.name, chart_.x.notes_name);
     set(label(numbers, right, below + 20, "end", name), "class", "axis-name");
   }
 
   std::string told(const Point& point) const {
-    std::string text =
-        labelled() ? chart_.x.labels[static_cast<std::size_t>(point.x)] : text_of(chart_.x.name, " ", x_text(point));
+    std::string text = labelled() ? chart_.x.labels[static_cast<std::size_t>(point.x)]
+                                  : fmt::format("{} {}", chart_.x.name, x_text(point));
     text += ": " + y_text(point.y);
-    if (point.low && point.high) text += text_of(" [", y_text(*point.low), ", ", y_text(*point.high), "]");
+    if (point.low && point.high) text += fmt::format(" [{}, {}]", y_text(*point.low), y_text(*point.high));
     if (point.hollow) text += ", few sentences";
     return text;
   }
@@ -237,9 +237,9 @@ class Drawing {
   }
 
   void draw(const Line& line, std::size_t index) {
-    auto group =
-        add(root_, "g",
-            {{"class", text_of(line.faint ? "line faint " : "line ", class_of(line.style))}, {"data-name", line.name}});
+    auto group = add(root_, "g",
+                     {{"class", fmt::format("{}{}", line.faint ? "line faint " : "line ", class_of(line.style))},
+                      {"data-name", line.name}});
     double shift = 0;  // draws intervals beside each other, so that they do not overlap
     const bool intervals =
         std::any_of(line.points.begin(), line.points.end(), [](const Point& p) { return p.low && p.high; });
@@ -249,7 +249,7 @@ class Drawing {
     if (shift != 0) set(group, "data-shift", coordinate(shift));
     if (!line.faint) {
       set(group, "data-x",
-          list_of(line.points, [&](const Point& p) { return labelled() ? coordinate(p.x) : Json(p.x).dump(); }));
+          list_of(line.points, [&](const Point& p) { return labelled() ? coordinate(p.x) : json_text(Json(p.x)); }));
       set(group, "data-x-text",
           list_of(line.points, [&](const Point& p) { return labelled() ? coordinate(p.x) : x_text(p); }));
       set(group, "data-y", list_of(line.points, [&](const Point& p) { return coordinate(down(p.y)); }));
@@ -268,9 +268,9 @@ class Drawing {
         if (!p.low || !p.high) continue;
         const std::string x = coordinate(across(p.x) + shift), low = coordinate(down(*p.low)),
                           high = coordinate(down(*p.high));
-        there += text_of(there.empty() ? "M" : "L", x, " ", high);
-        back = text_of("L", x, " ", low, back);
-        strokes += text_of("M", x, " ", low, "V", high, "m-3 0h6M", x, " ", low, "m-3 0h6");
+        there += fmt::format("{}{} {}", there.empty() ? "M" : "L", x, high);
+        back = fmt::format("L{} {}{}", x, low, back);
+        strokes += fmt::format("M{0} {1}V{2}m-3 0h6M{0} {1}m-3 0h6", x, low, high);
       }
       set(whiskers, "d", strokes);
       pugi::xml_node band = group.insert_child_before("path", whiskers);
@@ -279,7 +279,7 @@ class Drawing {
     }
     std::string path;
     for (const Point& p : line.points) {
-      path += text_of(path.empty() ? "M" : "L", coordinate(across(p.x) + shift), " ", coordinate(down(p.y)));
+      path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(across(p.x) + shift), coordinate(down(p.y)));
     }
     auto stroke = add(group, "path", {{"class", "stroke"}, {"d", path}});
     if (*dashes_of(line.style) != '\0' && !line.faint) set(stroke, "stroke-dasharray", dashes_of(line.style));
@@ -294,7 +294,7 @@ class Drawing {
       const auto marker = add(group, "path",
                               {{"class", p.hollow ? "marker hollow" : "marker"},
                                {"d", marker_path(line.style, across(p.x) + shift, down(p.y), kMarker)}});
-      add(marker, "title", {}, text_of(line.name, ", ", told(p)));
+      add(marker, "title", {}, fmt::format("{}, {}", line.name, told(p)));
     }
   }
 
@@ -310,8 +310,8 @@ class Drawing {
       } else {
         const auto [least, most] = std::minmax_element(line.points.begin(), line.points.end(),
                                                        [](const Point& a, const Point& b) { return a.y < b.y; });
-        text += text_of("first ", told(line.points.front()), "; last ", told(line.points.back()), "; least ",
-                        told(*least), "; greatest ", told(*most));
+        text += fmt::format("first {}; last {}; least {}; greatest {}", told(line.points.front()),
+                            told(line.points.back()), told(*least), told(*most));
       }
       text += ".";
     }
@@ -352,7 +352,7 @@ std::string bar_svg(const std::string& title, std::span<const Part> parts) {
   pugi::xml_document document;
   std::string heard;
   for (const Part& part : parts)
-    heard += text_of(heard.empty() ? "" : ", ", part.name, " ", fixed(100 * part.share, 1), "%");
+    heard += fmt::format("{}{} {}%", heard.empty() ? "" : ", ", part.name, fixed(100 * part.share, 1));
   const auto root = add(document, "svg",
                         {{"class", "bar"},
                          {"viewBox", "0 0 480 22"},
@@ -363,12 +363,12 @@ std::string bar_svg(const std::string& title, std::span<const Part> parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double width = std::max(0.0, parts[i].share) * kWidth;
     const auto rectangle = add(root, "rect",
-                               {{"class", text_of("part p", i)},
+                               {{"class", fmt::format("part p{}", i)},
                                 {"x", coordinate(at)},
                                 {"y", "0"},
                                 {"width", coordinate(width)},
                                 {"height", "22"}});
-    add(rectangle, "title", {}, text_of(parts[i].name, " ", fixed(100 * parts[i].share, 1), "%"));
+    add(rectangle, "title", {}, fmt::format("{} {}%", parts[i].name, fixed(100 * parts[i].share, 1)));
     at += width;
   }
   std::ostringstream stream;

@@ -35,7 +35,7 @@ class MemberReader {
     const Json* list = array(name, optional);
     if (list == nullptr) return;
     std::size_t i = 0;
-    for (const Json& item : list->items()) {
+    for (const Json& item : as_array(*list)) {
       const MemberReader reader(item, place_of(name, ++i));
       if (!item.is_object()) reader.refuse("is not an object");
       each(reader);

@@ -49,15 +49,15 @@ std::string significant(double value, int digits) {
 std::string duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "-";
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
-  if (whole < 60) return text_of(whole, " s");
+  if (whole < 60) return fmt::format("{} s", whole);
   const std::uint64_t minutes = whole / 60, hours = minutes / 60, days = hours / 24;
-  if (hours == 0) return text_of(minutes, " min ", whole % 60, " s");
-  if (days == 0) return text_of(hours, " h ", minutes % 60, " min");
-  return text_of(days, " d ", hours % 24, " h");
+  if (hours == 0) return fmt::format("{} min {} s", minutes, whole % 60);
+  if (days == 0) return fmt::format("{} h {} min", hours, minutes % 60);
+  return fmt::format("{} d {} h", days, hours % 24);
 }
 
 std::string minus_sign(const std::string& number) {
-  return number.size() > 1 && number.front() == '-' ? text_of("\u2212", number.substr(1)) : number;
+  return number.size() > 1 && number.front() == '-' ? fmt::format("\u2212{}", number.substr(1)) : number;
 }
 
 }  // namespace rnnsearch::report

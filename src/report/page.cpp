@@ -54,12 +54,12 @@ std::string summary_of(const Report& report) {
     std::vector<std::string> names;
     for (const SystemScores& system : file.systems) names.push_back(system.system);
     const std::uint64_t sentences = file.systems.front().all.sentences;
-    text += text_of("Scores of ", joined(names), " on ", grouped(sentences), " sentences",
-                    file.set ? text_of(" of ", *file.set) : std::string(), ". ");
+    text += fmt::format("Scores of {} on {} sentences{}. ", joined(names), grouped(sentences),
+                        file.set ? fmt::format(" of {}", *file.set) : std::string());
   }
   if (!report.rounds.empty()) {
-    text += text_of("Scores of ", joined(systems_of(report.rounds)), " in ", report.rounds.size(),
-                    report.rounds.size() == 1 ? " round. " : " rounds. ");
+    text += fmt::format("Scores of {} in {}{}", joined(systems_of(report.rounds)), report.rounds.size(),
+                        report.rounds.size() == 1 ? " round. " : " rounds. ");
   }
   std::vector<std::string> names;
   std::size_t open = 0;
@@ -68,18 +68,18 @@ std::string summary_of(const Report& report) {
     if (!run.stopped) ++open;
   }
   if (!names.empty()) {
-    text += text_of(names.size() == 1 ? "The training of " : "The trainings of ", joined(names));
+    text += fmt::format("{}{}", names.size() == 1 ? "The training of " : "The trainings of ", joined(names));
     if (open > 0 && open == names.size()) {
       text += names.size() == 1 ? ", which has not ended" : ", which have not ended";
     } else if (open > 0) {
-      text += text_of(", ", open, " of which ", open == 1 ? "has" : "have", " not ended");
+      text += fmt::format(", {} of which {} not ended", open, open == 1 ? "has" : "have");
     }
     text += ". ";
   }
   std::size_t aligned = 0;
   for (const AlignmentFile& file : report.alignments) aligned += file.sentences.size();
   if (aligned > 0)
-    text += text_of("Soft alignments of ", grouped(aligned), aligned == 1 ? " sentence. " : " sentences. ");
+    text += fmt::format("Soft alignments of {}{}", grouped(aligned), aligned == 1 ? " sentence. " : " sentences. ");
   if (!text.empty()) text.pop_back();
   return text;
 }
@@ -95,11 +95,11 @@ std::string csv_of(const Rows& rows) {
       double number = 0;
       if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos &&
           std::from_chars(cell.data(), cell.data() + cell.size(), number).ptr != cell.data() + cell.size()) {
-        cell = text_of('\'', cell);  // a spreadsheet would compute what begins like a formula
+        cell = fmt::format("'{}", cell);  // a spreadsheet would compute what begins like a formula
       }
       const bool quoted = cell.find_first_of(",\"\r\n") != std::string::npos;
       replace_all(cell, "\"", "\"\"");
-      text += quoted ? text_of('"', cell, '"') : cell;
+      text += quoted ? fmt::format("\"{}\"", cell) : cell;
     }
     text += "\r\n";
   }
@@ -108,7 +108,7 @@ std::string csv_of(const Rows& rows) {
 
 // Writes a number with enough digits to be read back exactly; empty if it is not finite.
 std::string exact(double value) {
-  return std::isfinite(value) ? Json(value).dump() : "";
+  return std::isfinite(value) ? json_text(Json(value)) : "";
 }
 std::string exact(const std::optional<double>& value) {
   return value ? exact(*value) : "";
@@ -124,8 +124,9 @@ void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
     for (const SystemScores& system : file.systems) {
       const auto add_row = [&](const char* kind, const ScoreRow& row) {
         const bool there = row.sentences > 0;
-        scores.push_back({set, system.system, kind, row.label, text_of(row.sentences), row.reliable ? "true" : "false",
-                          there ? exact(row.bleu) : "", exact(row.low), exact(row.high), exact(row.ratio)});
+        scores.push_back({set, system.system, kind, row.label, std::to_string(row.sentences),
+                          row.reliable ? "true" : "false", there ? exact(row.bleu) : "", exact(row.low),
+                          exact(row.high), exact(row.ratio)});
       };
       add_row("all", system.all);
       if (system.without_unknown_words) add_row("all", *system.without_unknown_words);
@@ -139,13 +140,13 @@ void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
                           other.signature});
       }
       for (const evaluate::WordAccuracy& row : system.words_by_frequency) {
-        words.push_back({set, system.system, row.label, text_of(row.words), exact(row.precision()), exact(row.recall()),
-                         exact(row.f1())});
+        words.push_back({set, system.system, row.label, std::to_string(row.words), exact(row.precision()),
+                         exact(row.recall()), exact(row.f1())});
       }
     }
     for (const evaluate::Comparison& c : file.comparisons) {
       comparisons.push_back({set, evaluate::name_of(c.test), c.baseline, c.system, c.metric, c.row, exact(c.difference),
-                             exact(c.p), text_of(c.samples), text_of(c.seed)});
+                             exact(c.p), std::to_string(c.samples), std::to_string(c.seed)});
     }
   }
   if (scores.size() > 1) {
@@ -161,7 +162,7 @@ void add_round_csv(const Report& report, std::vector<CsvFile>& files) {
   for (std::size_t i = 0; i < report.rounds.size(); ++i) {
     const EvaluationFile& round = report.rounds[i];
     const auto add = [&](const SystemScores& system, const std::string& metric, double score) {
-      rounds.push_back({text_of(i + 1), round.path.string(), system.system, metric, exact(score)});
+      rounds.push_back({std::to_string(i + 1), round.path.string(), system.system, metric, exact(score)});
     };
     for (const SystemScores& system : round.systems) {
       add(system, "BLEU", system.all.bleu);
@@ -179,14 +180,14 @@ void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
   Rows configuration{{"run", "setting", "value"}};
   for (const Run& run : report.runs) {
     for (const LoggedUpdate& u : run.updates) {
-      updates.push_back({run.name, text_of(u.update), exact(u.elapsed_seconds), exact(u.epochs()),
+      updates.push_back({run.name, std::to_string(u.update), exact(u.elapsed_seconds), exact(u.epochs()),
                          exact(u.loss_per_word), exact(u.gradient_norm), exact(u.learning_rate),
                          exact(u.source_words_per_second), exact(u.target_words_per_second), exact(u.seconds),
                          exact(u.compute_seconds), exact(u.optimizer_seconds), exact(u.communication_seconds),
                          exact(u.data_seconds)});
     }
     for (const LoggedValidation& v : run.validations) {
-      validations.push_back({run.name, text_of(v.update), exact(v.elapsed_seconds), exact(v.loss_per_word),
+      validations.push_back({run.name, std::to_string(v.update), exact(v.elapsed_seconds), exact(v.loss_per_word),
                              exact(v.bleu), v.best ? "true" : "false"});
     }
     for (const auto& [name, value] : run.config) configuration.push_back({run.name, name, value});
@@ -230,12 +231,13 @@ std::string html_page(const Report& report) {
   add(head, "meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   add(head, "meta", {{"name", "color-scheme"}, {"content", "light dark"}});
   if (report.refresh_seconds > 0) {
-    add(head, "meta", {{"http-equiv", "refresh"}, {"content", text_of(report.refresh_seconds)}});
+    add(head, "meta", {{"http-equiv", "refresh"}, {"content", std::to_string(report.refresh_seconds)}});
   }
   add(head, "title", {}, report.title);
   // Style and script are raw text in HTML. They are our own files, and pugixml would escape them, which is not allowed.
-  return text_of("<!DOCTYPE html>\n<html lang=\"en\"><head>", html_of(head), "<style>", style.text, "</style></head>\n",
-                 html_of(document), "<script>", script.text, "</script></html>\n");
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head>{}<style>{}</style></head>\n{}<script>{}</script></html>\n",
+      html_of(head), style.text, html_of(document), script.text);
 }
 
 std::string markdown_tables(const Report& report) {
@@ -268,7 +270,7 @@ void add_section_csv(const Report& report, std::vector<CsvFile>& files) {
       Rows rows(1);
       for (const auto& column : table.columns) rows.front().push_back(column.title);
       rows.insert(rows.end(), table.rows.begin(), table.rows.end());
-      files.push_back({text_of("section-", i + 1, "-table-", ++number, ".csv"), csv_of(rows)});
+      files.push_back({fmt::format("section-{}-table-{}.csv", i + 1, ++number), csv_of(rows)});
     }
   }
 }

@@ -18,15 +18,15 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 std::string text_of_value(const Json& value) {
   if (value.is_null()) return "none";
-  return drawable(value.is_string() ? value.string() : value.dump());
+  return drawable(value.is_string() ? as_string(value) : json_text(value));
 }
 
 // Summarises the ranks: their number, the hosts with the ranks on each, and the numbers of threads and CPUs.
 void add_ranks(const Json& ranks, Facts& facts) {
   std::vector<std::pair<std::string, std::size_t>> hosts;
   std::set<std::string> threads;
-  for (const Json& rank : ranks.items()) {
-    const Json* host = rank.find("host");
+  for (const Json& rank : as_array(ranks)) {
+    const Json* host = find_member(rank, "host");
     const std::string name = host == nullptr ? "?" : text_of_value(*host);
     const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const auto& pair) { return pair.first == name; });
     if (known == hosts.end()) {
@@ -34,12 +34,12 @@ void add_ranks(const Json& ranks, Facts& facts) {
     } else {
       ++known->second;
     }
-    if (const Json* count = rank.find("threads")) threads.insert(text_of_value(*count));
+    if (const Json* count = find_member(rank, "threads")) threads.insert(text_of_value(*count));
   }
-  facts.emplace_back("ranks", text_of(ranks.items().size()));
+  facts.emplace_back("ranks", std::to_string(as_array(ranks).size()));
   std::string names;
   for (const auto& [host, count] : hosts) {
-    names += (names.empty() ? "" : ", ") + host + (count > 1 ? text_of(" (", count, " ranks)") : "");
+    names += (names.empty() ? "" : ", ") + host + (count > 1 ? fmt::format(" ({} ranks)", count) : "");
   }
   facts.emplace_back("hosts", names);
   std::string counts;
@@ -50,7 +50,7 @@ void add_ranks(const Json& ranks, Facts& facts) {
 Facts facts_of(const Run& run) {
   Facts facts{{"run directory", drawable(run.path.string())}};
   if (!run.environment.is_null()) {
-    for (const auto& [name, value] : run.environment.members()) {
+    for (const auto& [name, value] : as_object(run.environment).items()) {
       if (name == "ranks" && value.is_array()) {
         add_ranks(value, facts);
       } else {
@@ -103,7 +103,7 @@ void add_facts(pugi::xml_node section, const Report& report, const std::vector<F
   if (!different.rows.empty()) add_table(section, different);
   if (same.rows.empty()) return;
   const auto details = add(section, "details");
-  add(details, "summary", {}, text_of(same.caption, " (", same.rows.size(), ")"));
+  add(details, "summary", {}, fmt::format("{} ({})", same.caption, same.rows.size()));
   add_table(details, same);
 }
 

@@ -56,7 +56,7 @@ std::vector<std::string> metrics_of(const Rounds& rounds) {
 
 std::string with_half_width(const evaluate::RoundMean& mean) {
   if (!std::isfinite(mean.half_width)) return fixed(mean.mean, 2);
-  return text_of(fixed(mean.mean, 2), " \u00b1 ", fixed(mean.half_width, 2));
+  return fmt::format("{} \u00b1 {}", fixed(mean.mean, 2), fixed(mean.half_width, 2));
 }
 
 Table mean_table(const Rounds& rounds) {
@@ -69,7 +69,7 @@ Table mean_table(const Rounds& rounds) {
     table.columns.push_back({"least to most"});
   }
   for (const std::string& system : systems_of(rounds)) {
-    std::vector<Cell> cells{{system}, {text_of(scores_of(rounds, system, "BLEU").size())}};
+    std::vector<Cell> cells{{system}, {std::to_string(scores_of(rounds, system, "BLEU").size())}};
     for (const std::string& metric : metrics) {
       const auto scores = scores_of(rounds, system, metric);
       if (scores.empty()) {
@@ -78,17 +78,17 @@ Table mean_table(const Rounds& rounds) {
       }
       const auto mean = evaluate::mean_over_rounds(scores);
       cells.push_back({with_half_width(mean)});
-      cells.push_back({text_of(fixed(mean.least, 2), " to ", fixed(mean.most, 2))});
+      cells.push_back({fmt::format("{} to {}", fixed(mean.least, 2), fixed(mean.most, 2))});
     }
     table.rows.push_back(std::move(cells));
   }
   table.notes.push_back(
-      text_of("Each round is a separate training from new initial weights, scored on the same ",
-              grouped(rounds.front().systems.front().all.sentences),
-              " sentences. \u00b1: half of the 95% confidence interval of the mean, Student's t over rounds."));
+      fmt::format("Each round is a separate training from new initial weights, scored on the same {} sentences. "
+                  "\u00b1: half of the 95% confidence interval of the mean, Student's t over rounds.",
+                  grouped(rounds.front().systems.front().all.sentences)));
   for (const EvaluationFile& round : rounds) {
     if (round.sequence_accuracy == evaluate::SequenceAccuracyMode::kNone) continue;
-    table.notes.push_back(text_of(evaluate::legend_of(round.sequence_accuracy), "."));
+    table.notes.push_back(fmt::format("{}.", evaluate::legend_of(round.sequence_accuracy)));
     break;
   }
   return table;
@@ -101,7 +101,7 @@ Table metric_table(const Rounds& rounds, const std::string& metric) {
   const auto systems = systems_of(rounds);
   for (const std::string& system : systems) table.columns.push_back({system});
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    std::vector<Cell> cells{{text_of(i + 1)}};
+    std::vector<Cell> cells{{std::to_string(i + 1)}};
     for (const std::string& system : systems) {
       const auto score = score_of(rounds[i], system, metric);
       cells.push_back({score ? fixed(*score, 2) : "\u2013"});
@@ -114,7 +114,7 @@ Table metric_table(const Rounds& rounds, const std::string& metric) {
 LineChart chart_of(PageContext& page, const Rounds& rounds, const std::string& metric) {
   LineChart chart{.title = metric + " of each round", .x = {.name = "round"}, .y = {.name = metric, .from_zero = true}};
   chart.decimals = 2;
-  for (std::size_t i = 0; i < rounds.size(); ++i) chart.x.labels.push_back(text_of(i + 1));
+  for (std::size_t i = 0; i < rounds.size(); ++i) chart.x.labels.push_back(std::to_string(i + 1));
   for (const std::string& system : systems_of(rounds)) {
     Line line{.name = system, .style = page.styles.of(system)};
     for (std::size_t i = 0; i < rounds.size(); ++i) {
@@ -153,7 +153,7 @@ void add_rounds(PageContext& page, const Report& report) {
   add_table(section, means);
   std::size_t i = 0;
   for (const std::string& metric : metrics_of(report.rounds)) {
-    const std::string id = text_of("rounds-", ++i);
+    const std::string id = fmt::format("rounds-{}", ++i);
     const auto pair = add(section, "div", {{"class", "pair"}});
     page.chart(pair, "chart-" + id, chart_of(page, report.rounds, metric));
     Table table = metric_table(report.rounds, metric);

@@ -31,41 +31,41 @@ class Record {
   Record(Json json, std::string place) : json_(std::move(json)), place_(std::move(place)) {}
 
   std::string event() const {
-    const Json* value = json_.find("event");
+    const Json* value = find_member(json_, "event");
     if (value == nullptr || !value->is_string()) refuse("no \"event\"");
-    return value->string();
+    return as_string(*value);
   }
   std::uint64_t update() const {
-    const Json* value = json_.find("update");
-    const double number = value != nullptr && value->is_number() ? value->number() : -1;
+    const Json* value = find_member(json_, "update");
+    const double number = value != nullptr && value->is_number() ? as_number(*value) : -1;
     const double least = event() == "update" ? 1 : 0;  // a run may resume or stop before its first update
     if (!(number >= least && number < 1e15) || number != std::floor(number))
       refuse("no valid number of updates as \"update\"");
     return static_cast<std::uint64_t>(number);
   }
   double number(std::string_view name) const {
-    const Json* value = json_.find(name);
+    const Json* value = find_member(json_, name);
     if (value == nullptr || value->is_null()) return kUnknown;
-    if (!value->is_number()) refuse(text_of("a \"", name, "\" that is not a number"));
-    return value->number();
+    if (!value->is_number()) refuse(fmt::format("a \"{}\" that is not a number", name));
+    return as_number(*value);
   }
   void read(std::string_view name, double& figure) const {
     figure = number(name);
     if (name.ends_with("seconds") && (figure < 0 || figure > 1e12))
-      refuse(text_of("a \"", name, "\" that is not a time"));
+      refuse(fmt::format("a \"{}\" that is not a time", name));
   }
   void read(std::string_view name, std::uint64_t& count) const {
     const double value = number(name);
-    if (value < 0 || value > 1e15) refuse(text_of("a \"", name, "\" that is not a count"));
+    if (value < 0 || value > 1e15) refuse(fmt::format("a \"{}\" that is not a count", name));
     count = std::isnan(value) ? 0 : static_cast<std::uint64_t>(value);
   }
   /// What base/number_text.h's utc() wrote, if it is there.
   std::optional<std::time_t> time() const {
-    const Json* value = json_.find("time");
+    const Json* value = find_member(json_, "time");
     if (value == nullptr) return {};
     std::tm date{};
     const char* const end =
-        value->is_string() ? ::strptime(value->string().c_str(), "%Y-%m-%dT%H:%M:%SZ", &date) : nullptr;
+        value->is_string() ? ::strptime(as_string(*value).c_str(), "%Y-%m-%dT%H:%M:%SZ", &date) : nullptr;
     if (end == nullptr || *end != '\0') refuse("a \"time\" that is not one");
     return ::timegm(&date);
   }
@@ -73,7 +73,7 @@ class Record {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(text_of(place_, ": the record has ", what, "; this is not a log of rnnsearch train"));
+    throw Error("{}: the record has {}; this is not a log of rnnsearch train", place_, what);
   }
 
   Json json_;
@@ -111,7 +111,7 @@ class Log {
       if (std::find(skipped_.begin(), skipped_.end(), update) == skipped_.end()) skipped_.push_back(update);
     } else if (event == "stop") {
       const Json* reason = record.json().find("reason");
-      run_.stopped = reason != nullptr && reason->is_string() ? drawable(reason->string()) : "";
+      run_.stopped = reason != nullptr && reason->is_string() ? drawable(as_string(*reason)) : "";
     }
     // Unknown events of later versions are ignored.
   }
@@ -172,7 +172,7 @@ class Log {
 /// incomplete line.
 bool read_line(const std::string& line, const std::string& place, Log& log) try {
   const std::size_t begin = line.rfind("{\"event\"");
-  log.see({Json::parse(std::string_view(line).substr(begin == line.npos ? 0 : begin), place), place});
+  log.see({parse_json(std::string_view(line).substr(begin == line.npos ? 0 : begin), place), place});
   return begin == 0 || begin == line.npos;
 } catch (const Error&) {
   return false;
@@ -186,14 +186,13 @@ void read_log(const fs::path& path, Run& run) {
   for (std::string line; std::getline(stream, line);) {
     ++number;
     const bool being_written = stream.eof() && line.starts_with('{') && line.find('\0') == line.npos;
-    if (!read_line(line, text_of(path.string(), ", line ", number), log) && !being_written) {
+    if (!read_line(line, fmt::format("{}, line {}", path, number), log) && !being_written) {
       run.damaged_lines.push_back(number);
     }
   }
   if (log.empty()) {
-    throw NoUpdateYet(text_of(path.string(),
-                              " has no update yet; wait until the training has logged one (its log-every)",
-                              run.damaged_lines.empty() ? "" : "; " + sentence_of_damage(run)));
+    throw NoUpdateYet("{} has no update yet; wait until the training has logged one (its log-every){}", path,
+                      run.damaged_lines.empty() ? "" : "; " + sentence_of_damage(run));
   }
   log.finish();
 }
@@ -204,34 +203,30 @@ std::string sentence_of_damage(const Run& run) {
   constexpr std::size_t kNamed = 5;
   const auto& lines = run.damaged_lines;
   if (lines.empty()) return "";
-  std::string text = text_of(counted(lines.size(), "line"), " of log.jsonl ", lines.size() == 1 ? "is" : "are",
-                             " damaged and not counted (");
-  for (std::size_t i = 0; i < std::min(lines.size(), kNamed); ++i) text += text_of(i > 0 ? ", " : "line ", lines[i]);
+  std::string text = fmt::format("{} of log.jsonl {} damaged and not counted (", counted(lines.size(), "line"),
+                                 lines.size() == 1 ? "is" : "are");
+  for (std::size_t i = 0; i < std::min(lines.size(), kNamed); ++i)
+    text += fmt::format("{}{}", i > 0 ? ", " : "line ", lines[i]);
   return text + (lines.size() > kNamed ? ", ...)" : ")");
 }
 
 Run read_run(const fs::path& path, std::string name) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored))
-    throw Error(text_of("there is no run ", path.string(), "; give --run a run directory"));
-  if (!fs::is_directory(path, ignored) || !fs::exists(path / "config.ini", ignored)) {
-    throw Error(text_of(path.string(),
-                        " is not a run directory: it has no config.ini; give --run a folder that train "
-                        "--run created"));
-  }
+  if (!fs::exists(path, ignored)) throw Error("there is no run {}; give --run a run directory", path);
+  if (!fs::is_directory(path, ignored) || !fs::exists(path / "config.ini", ignored))
+    throw Error("{} is not a run directory: it has no config.ini; give --run a folder that train --run created", path);
   Run run;
   run.name = drawable(name);
   run.path = path;
   run.config = read_config(path / "config.ini");
   if (fs::exists(path / "environment.json", ignored)) {
     const fs::path file = path / "environment.json";
-    run.environment = Json::parse(read_text_file(file), file.string());
+    run.environment = parse_json(read_text_file(file), file.string());
     if (!run.environment.is_object())
-      throw Error(text_of(file.string(), " does not hold a JSON object, so it does not belong to a run"));
+      throw Error("{} does not hold a JSON object, so it does not belong to a run", file);
   }
-  if (!fs::exists(path / "log.jsonl", ignored)) {
-    throw NoUpdateYet(text_of(path.string(), " has no log.jsonl yet; wait until the training has logged an update"));
-  }
+  if (!fs::exists(path / "log.jsonl", ignored))
+    throw NoUpdateYet("{} has no log.jsonl yet; wait until the training has logged an update", path);
   read_log(path / "log.jsonl", run);
   return run;
 }

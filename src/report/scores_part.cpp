@@ -60,7 +60,7 @@ bool has_intervals(const EvaluationFile& file) {
 std::string about_points(const EvaluationFile& file, std::vector<ScoreRow> SystemScores::*rows) {
   std::string text;
   if (has_intervals(file)) {
-    text = text_of("Bands and whiskers: 95% bootstrap intervals (", grouped(*file.bootstrap_samples), " samples). ");
+    text = fmt::format("Bands and whiskers: 95% bootstrap intervals ({} samples). ", grouped(*file.bootstrap_samples));
   }
   const auto& first = file.systems.front().*rows;
   const bool few =
@@ -96,14 +96,14 @@ std::string method_text(const evaluate::Comparison& comparison) {
 
 std::string signed_text(double difference) {
   const std::string text = fixed(difference, 2);
-  return difference > 0 ? text_of('+', text) : minus_sign(text);
+  return difference > 0 ? fmt::format("+{}", text) : minus_sign(text);
 }
 
 }  // namespace
 
 std::string with_interval(double value, const std::optional<double>& low, const std::optional<double>& high) {
   if (!low || !high) return fixed(value, 2);
-  return text_of(fixed(value, 2), " [", fixed(*low, 2), ", ", fixed(*high, 2), "]");
+  return fmt::format("{} [{}, {}]", fixed(value, 2), fixed(*low, 2), fixed(*high, 2));
 }
 
 std::string prefix_of(const Report& report, const EvaluationFile& file) {
@@ -112,7 +112,7 @@ std::string prefix_of(const Report& report, const EvaluationFile& file) {
 
 std::string suffix_of(const Report& report, const EvaluationFile& file) {
   const auto i = &file - report.evaluations.data();
-  return i == 0 ? "" : text_of("-", i + 1);
+  return i == 0 ? "" : fmt::format("-{}", i + 1);
 }
 
 Table bucket_table(const EvaluationFile& file, std::vector<ScoreRow> SystemScores::*rows, const std::string& heading) {
@@ -177,10 +177,10 @@ Table score_table(const EvaluationFile& file) {
   for (const SystemScores& system : file.systems) {
     const bool few = !system.all.reliable;
     doubtful |= few;
-    std::vector<Cell> cells{
-        {system.system},
-        {with_interval(system.all.bleu, system.all.low, system.all.high),
-         text_of(mark(system, "BLEU"), few ? "\u2020" : ""), file.systems.size() > 1 && system.all.bleu == best, few}};
+    std::vector<Cell> cells{{system.system},
+                            {with_interval(system.all.bleu, system.all.low, system.all.high),
+                             fmt::format("{}{}", mark(system, "BLEU"), few ? "\u2020" : ""),
+                             file.systems.size() > 1 && system.all.bleu == best, few}};
     if (known) {
       const auto& row = system.without_unknown_words;
       const bool doubt = row && row->sentences > 0 && !row->reliable;
@@ -199,13 +199,13 @@ Table score_table(const EvaluationFile& file) {
     }
     table.rows.push_back(std::move(cells));
   }
-  std::string note = text_of(grouped(file.systems.front().all.sentences), " sentences");
+  std::string note = fmt::format("{} sentences", grouped(file.systems.front().all.sentences));
   if (known) {
     std::uint64_t sentences = 0;
     for (const SystemScores& system : file.systems) {
       if (system.without_unknown_words) sentences = std::max(sentences, system.without_unknown_words->sentences);
     }
-    note += text_of(", ", grouped(sentences), " of them without unknown words");
+    note += fmt::format(", {} of them without unknown words", grouped(sentences));
   }
   note += ".";
   if (has_intervals(file)) note += " In brackets: 95% bootstrap intervals.";
@@ -215,9 +215,9 @@ Table score_table(const EvaluationFile& file) {
     std::set<std::string> baselines;
     for (const evaluate::Comparison& comparison : file.comparisons) baselines.insert(comparison.baseline);
     std::string names;
-    for (const std::string& name : baselines) names += text_of(names.empty() ? "" : ", ", name);
-    table.notes.push_back(text_of("* differs from ", names, " with p < 0.05, ** with p < 0.01 (",
-                                  method_text(file.comparisons.front()), ")."));
+    for (const std::string& name : baselines) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    table.notes.push_back(fmt::format("* differs from {} with p < 0.05, ** with p < 0.01 ({}).", names,
+                                      method_text(file.comparisons.front())));
   }
   std::vector<std::string> signatures;
   const auto sign = [&](const std::string& metric, const std::string& signature) {
@@ -249,7 +249,7 @@ std::vector<Table> comparison_tables(const EvaluationFile& file) {
   std::vector<Table> tables;
   for (const evaluate::Comparison& head : heads) {
     Table table;
-    table.caption = text_of("Difference: ", head.system, " minus ", head.baseline);
+    table.caption = fmt::format("Difference: {} minus {}", head.system, head.baseline);
     table.columns = {{"sentences", false}};
     std::vector<std::string> metrics, rows;
     const auto note = [](std::vector<std::string>& list, const std::string& item) {
@@ -280,7 +280,7 @@ std::vector<Table> comparison_tables(const EvaluationFile& file) {
       table.rows.push_back(std::move(cells));
     }
     table.notes.push_back(
-        text_of("* p < 0.05, ** p < 0.01; ", method_text(head), ", two-sided. Each row is tested separately."));
+        fmt::format("* p < 0.05, ** p < 0.01; {}, two-sided. Each row is tested separately.", method_text(head)));
     tables.push_back(std::move(table));
   }
   return tables;
@@ -324,7 +324,7 @@ void add_scores(PageContext& page, const Report& report) {
     const auto comparisons = comparison_tables(file);
     const auto pair = comparisons.empty() ? pugi::xml_node() : add(section, "div", {{"class", "pair"}});
     for (Table comparison : comparisons) {
-      comparison.id = text_of("table-comparison", suffix_of(report, file), "-", ++i);
+      comparison.id = fmt::format("table-comparison{}-{}", suffix_of(report, file), ++i);
       comparison.caption = prefix_of(report, file) + comparison.caption;
       add_table(add(pair, "div"), comparison);
     }
@@ -378,11 +378,11 @@ void add_words(PageContext& page, const Report& report) {
       if (!there || (file.systems.front().*kind.rows).empty()) continue;
       begin();
       const auto pair = add(section, "div", {{"class", "pair"}});
-      page.chart(pair, text_of("chart-", kind.id, suffix),
+      page.chart(pair, fmt::format("chart-{}{}", kind.id, suffix),
                  bucket_chart(page, file, kind.rows, prefix + kind.title, kind.axis), about_points(file, kind.rows));
       Table table = bucket_table(file, kind.rows, kind.heading);
-      table.id = text_of("table-", kind.id, suffix);
-      table.caption = text_of(prefix, kind.title, ", in numbers");
+      table.id = fmt::format("table-{}{}", kind.id, suffix);
+      table.caption = fmt::format("{}{}, in numbers", prefix, kind.title);
       add_table(add(pair, "div"), table);
     }
   }
@@ -402,8 +402,8 @@ std::optional<Table> word_table(const EvaluationFile& file) {
         continue;
       }
       const evaluate::WordAccuracy& row = system.words_by_frequency[i];
-      cells.push_back({text_of(fixed(100 * row.precision(), 1), " / ", fixed(100 * row.recall(), 1), " / ",
-                               fixed(100 * row.f1(), 1))});
+      cells.push_back({fmt::format("{} / {} / {}", fixed(100 * row.precision(), 1), fixed(100 * row.recall(), 1),
+                                   fixed(100 * row.f1(), 1))});
     }
     table.rows.push_back(std::move(cells));
   }

@@ -12,9 +12,9 @@ std::vector<std::string> texts_of(const MemberReader& reader, const char* name) 
   std::vector<std::string> texts;
   const Json* list = reader.array(name, true);
   if (list == nullptr) return texts;
-  for (const Json& item : list->items()) {
-    if (!item.is_string()) reader.refuse(text_of("has an item in \"", name, "\" that is not a text"));
-    texts.push_back(drawable(item.string()));
+  for (const Json& item : as_array(*list)) {
+    if (!item.is_string()) reader.refuse(fmt::format("has an item in \"{}\" that is not a text", name));
+    texts.push_back(drawable(as_string(item)));
   }
   return texts;
 }
@@ -27,14 +27,14 @@ SectionTable table_of(const MemberReader& reader) {
     table.columns.push_back({column.text("title"), number});
   });
   if (table.columns.empty()) reader.refuse("has no columns");
-  for (const Json& row : reader.array("rows", false)->items()) {
-    if (!row.is_array() || row.items().size() != table.columns.size()) {
-      reader.refuse(text_of("has ", table.columns.size(), " columns but a row of another number of cells"));
+  for (const Json& row : as_array(*reader.array("rows", false))) {
+    if (!row.is_array() || as_array(row).size() != table.columns.size()) {
+      reader.refuse(fmt::format("has {} columns but a row of another number of cells", table.columns.size()));
     }
     std::vector<std::string>& cells = table.rows.emplace_back();
-    for (const Json& cell : row.items()) {
+    for (const Json& cell : as_array(row)) {
       if (!cell.is_string()) reader.refuse("has a cell that is not a text");
-      cells.push_back(drawable(cell.string()));
+      cells.push_back(drawable(as_string(cell)));
     }
   }
   table.notes = texts_of(reader, "notes");

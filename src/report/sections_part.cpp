@@ -41,7 +41,7 @@ void add_card(PageContext& page, const Report& report, pugi::xml_node where, con
 
 void add_section(PageContext& page, const Report& report, std::size_t i) {
   const SectionFile& section = report.sections[i];
-  const auto node = page.section(text_of("section-", i + 1), section.title);
+  const auto node = page.section(fmt::format("section-{}", i + 1), section.title);
   for (const std::string& paragraph : section.text) add(node, "p", {}, paragraph);
   for (const Table& table : tables_of(section, i + 1)) add_table(node, table);
   if (!section.sentences.empty()) add(node, "h3", {}, "Side by side");
@@ -65,7 +65,7 @@ void add_sentence_sections(PageContext& page, const Report& report) {
 std::vector<Table> tables_of(const SectionFile& section, std::size_t number) {
   std::vector<Table> tables;
   for (const SectionTable& given : section.tables) {
-    Table table{.id = text_of("table-section-", number, "-", tables.size() + 1), .caption = given.caption};
+    Table table{.id = fmt::format("table-section-{}-{}", number, tables.size() + 1), .caption = given.caption};
     for (const auto& [title, is_number] : given.columns) table.columns.push_back({title, is_number});
     for (const auto& row : given.rows) {
       auto& cells = table.rows.emplace_back();

@@ -62,13 +62,13 @@ void add_side(pugi::xml_node sides, const std::string& title, const std::string&
 
 void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& file, const ScoredSentence& sentence) {
   const auto card = add(where, "article", {{"class", "sentence"}});
-  std::string heading = text_of("Sentence ", grouped(sentence.line));
-  if (!sentence.bucket.empty()) heading += text_of(", ", sentence.bucket, " words");
+  std::string heading = fmt::format("Sentence {}", grouped(sentence.line));
+  if (!sentence.bucket.empty()) heading += fmt::format(", {} words", sentence.bucket);
   add(card, "h4", {}, heading);
   const auto given = add(card, "div", {{"class", "sides"}});
   if (sentence.source) add_side(given, "Source", *sentence.source, file.source_language);
   for (std::size_t k = 0; k < sentence.references.size(); ++k) {
-    add_side(given, sentence.references.size() == 1 ? "Reference" : text_of("Reference ", k + 1),
+    add_side(given, sentence.references.size() == 1 ? "Reference" : fmt::format("Reference {}", k + 1),
              sentence.references[k], file.target_language);
   }
   const auto sides = add(card, "div", {{"class", "sides"}});
@@ -77,8 +77,8 @@ void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& fil
     const auto title = add(side, "h5");
     add_svg(title, key_svg(page.styles.of(hypothesis.system)));
     add_text(title, " " + hypothesis.system + " ");
-    std::string score = text_of("BLEU ", fixed(hypothesis.bleu, 1));
-    if (hypothesis.chrf) score += text_of(", chrF ", fixed(*hypothesis.chrf, 1));
+    std::string score = fmt::format("BLEU {}", fixed(hypothesis.bleu, 1));
+    if (hypothesis.chrf) score += fmt::format(", chrF {}", fixed(*hypothesis.chrf, 1));
     add(title, "span", {{"class", "score"}}, score);
     const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}});
     if (!file.target_language.empty()) set(line, "lang", file.target_language);
@@ -176,8 +176,9 @@ void add_sentences(PageContext& page, const Report& report) {
     if (!section) {
       section = page.section("sentences", "Best and worst sentences");
       add(section, "p", {},
-          text_of("Chosen by the BLEU of the sentence, among references of at least ", kFewestWords,
-                  " words. Underlined: words that occur in no reference, or less often than in the translation."));
+          fmt::format("Chosen by the BLEU of the sentence, among references of at least {} words. Underlined: words "
+                      "that occur in no reference, or less often than in the translation.",
+                      kFewestWords));
     }
     for (const Choice& choice : choices) {
       const auto details = add(section, "details", {{"class", "choice"}});
@@ -207,21 +208,21 @@ void add_alignments(PageContext& page, const Report& report) {
       if (chosen.size() < kHeatMaps && (all || (words >= kShortest && words <= kLongest))) chosen.push_back(&sentence);
     }
     for (const AlignedSentence* sentence : chosen) {
-      const std::string id = text_of("alignment-", ++number);
+      const std::string id = fmt::format("alignment-{}", ++number);
       const auto figure = add(maps, "figure", {{"class", "map"}, {"id", id}});
       const std::string caption =
-          text_of(sentence->label, sentence->label.empty() ? "" : " ", "Sentence ", grouped(sentence->line),
-                  ", log-probability ", minus_sign(fixed(sentence->log_probability, 2)));
+          fmt::format("{}{}Sentence {}, log-probability {}", sentence->label, sentence->label.empty() ? "" : " ",
+                      grouped(sentence->line), minus_sign(fixed(sentence->log_probability, 2)));
       add(figure, "figcaption", {{"id", id + "-caption"}}, caption);
       const auto region =
           add(figure, "div",
               {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", id + "-caption"}});
-      add_svg(region, heat_map(sentence->alignment, {.title = text_of(name, ", ", caption)}));
+      add_svg(region, heat_map(sentence->alignment, {.title = fmt::format("{}, {}", name, caption)}));
     }
     if (!all) {
       add(section, "p", {{"class", "note"}},
-          text_of(chosen.size(), " of ", grouped(file.sentences.size()), " sentences: the first of ", kShortest, " to ",
-                  kLongest, " words."));
+          fmt::format("{} of {} sentences: the first of {} to {} words.", chosen.size(), grouped(file.sentences.size()),
+                      kShortest, kLongest));
     }
   }
 }

@@ -45,43 +45,44 @@ std::string course(const std::vector<double>& values, std::size_t columns) {
 }
 
 std::string ranks_by_host(const Json& environment) {
-  const Json* ranks = environment.is_object() ? environment.find("ranks") : nullptr;
-  if (ranks == nullptr || !ranks->is_array() || ranks->items().empty()) return "";
+  const Json* ranks = environment.is_object() ? find_member(environment, "ranks") : nullptr;
+  if (ranks == nullptr || !ranks->is_array() || as_array(*ranks).empty()) return "";
   std::map<std::string, std::pair<std::uint64_t, double>> hosts;  // ranks and threads
   double threads = 0;
-  for (const Json& rank : ranks->items()) {
-    const Json *host = rank.is_object() ? rank.find("host") : nullptr, *count = host ? rank.find("threads") : nullptr;
+  for (const Json& rank : as_array(*ranks)) {
+    const Json *host = rank.is_object() ? find_member(rank, "host") : nullptr,
+               *count = host ? find_member(rank, "threads") : nullptr;
     if (host == nullptr || !host->is_string() || count == nullptr || !count->is_number()) return "";
-    auto& of = hosts[drawable(host->string())];
+    auto& of = hosts[drawable(as_string(*host))];
     ++of.first;
-    of.second += count->number();
-    threads += count->number();
+    of.second += as_number(*count);
+    threads += as_number(*count);
   }
-  std::string text = text_of(counted(ranks->items().size(), "rank"), ", ", fixed(threads, 0), " threads on ",
-                             counted(hosts.size(), "host"), ":");
+  std::string text = fmt::format("{}, {} threads on {}:", counted(as_array(*ranks).size(), "rank"), fixed(threads, 0),
+                                 counted(hosts.size(), "host"));
   const char* separator = " ";
   for (const auto& [host, of] : hosts) {
-    text += text_of(separator, host, " (", of.first, "x", fixed(of.second / static_cast<double>(of.first), 0), ")");
+    text += fmt::format("{}{} ({}x{})", separator, host, of.first, fixed(of.second / static_cast<double>(of.first), 0));
     separator = ", ";
   }
   return text;
 }
 
 std::string state_of(const Run& run, std::time_t now) {
-  if (run.stopped) return text_of("ended: ", *run.stopped);
+  if (run.stopped) return fmt::format("ended: {}", *run.stopped);
   if (!run.logged) return "has not ended";
   const double silent = std::max(0.0, std::difftime(now, *run.logged));
   // A line comes at least every few updates, validations and checkpoints aside.
   const LoggedUpdate& last = run.updates.back();
   const double usual = std::isfinite(last.seconds) ? last.seconds * static_cast<double>(last.updates) : 0;
   const bool late = silent > 60 + 10 * usual;
-  return text_of(late ? "no line in its log for " : "training, last line of its log ", duration(silent),
-                 late ? ": it validates, waits or was killed" : " ago");
+  return fmt::format("{}{}{}", late ? "no line in its log for " : "training, last line of its log ", duration(silent),
+                     late ? ": it validates, waits or was killed" : " ago");
 }
 
 std::string validation_text(const LoggedValidation& v) {
-  return text_of("loss ", significant(v.loss_per_word, 4),
-                 std::isfinite(v.bleu) ? text_of(", BLEU ", fixed(v.bleu, 2)) : "", " at update ", grouped(v.update));
+  return fmt::format("loss {}{} at update {}", significant(v.loss_per_word, 4),
+                     std::isfinite(v.bleu) ? fmt::format(", BLEU {}", fixed(v.bleu, 2)) : "", grouped(v.update));
 }
 
 }  // namespace
@@ -115,22 +116,22 @@ std::string terminal_view(const Run& run, std::time_t now, std::size_t width) {
   const auto line = [&](const std::string& content) {
     text += cut(printable(content), std::max<std::size_t>(width, 40)) + "\n";
   };
-  line(text_of(run.name, ": ", state_of(run, now)));
+  line(fmt::format("{}: {}", run.name, state_of(run, now)));
 
   const double of_updates = limit_of(run, "max-updates");
   const auto left = seconds_left(run);
-  line(text_of("  update ", grouped(last.update),
-               of_updates > 0 ? text_of(" of ", grouped(static_cast<std::uint64_t>(of_updates))) : "", ", epoch ",
-               last.epoch + 1, " ", fixed(100 * last.epoch_share, 0), "%, ", duration(last.elapsed_seconds), " trained",
-               left ? text_of(", ", duration(*left), " left") : ""));
+  line(fmt::format("  update {}{}, epoch {} {}%, {} trained{}", grouped(last.update),
+                   of_updates > 0 ? fmt::format(" of {}", grouped(static_cast<std::uint64_t>(of_updates))) : "",
+                   last.epoch + 1, fixed(100 * last.epoch_share, 0), duration(last.elapsed_seconds),
+                   left ? fmt::format(", {} left", duration(*left)) : ""));
 
   std::vector<double> losses;
   for (const LoggedUpdate& update : run.updates) {
     if (std::isfinite(update.loss_per_word)) losses.push_back(update.loss_per_word);
   }
-  const std::string loss = text_of("  loss ", significant(last.loss_per_word, 4), " ");
+  const std::string loss = fmt::format("  loss {} ", significant(last.loss_per_word, 4));
   line(losses.empty() ? loss : loss + course(losses, std::max<std::size_t>(width, 40) - loss.size()));
-  if (run.skipped_updates > 0) line(text_of("  ", counted(run.skipped_updates, "update"), " skipped: not finite"));
+  if (run.skipped_updates > 0) line(fmt::format("  {} skipped: not finite", counted(run.skipped_updates, "update")));
 
   if (!run.damaged_lines.empty()) line("  " + sentence_of_damage(run));
 
@@ -139,19 +140,20 @@ std::string terminal_view(const Run& run, std::time_t now, std::size_t width) {
         std::find_if(run.validations.rbegin(), run.validations.rend(), [](const auto& v) { return v.best; });
     const LoggedValidation& newest = run.validations.back();
     const bool other = best != run.validations.rend() && best->update != newest.update;
-    line(text_of("  dev set: ", validation_text(newest),
-                 other                            ? text_of("; best: ", validation_text(*best))
-                 : best != run.validations.rend() ? ", the best"
-                                                  : "",
-                 std::isfinite(newest.share)
-                     ? text_of("; validations take ", fixed(100 * newest.share, 0), "% of the time")
-                     : ""));
+    line(fmt::format("  dev set: {}{}{}", validation_text(newest),
+                     other                            ? fmt::format("; best: {}", validation_text(*best))
+                     : best != run.validations.rend() ? ", the best"
+                                                      : "",
+                     std::isfinite(newest.share)
+                         ? fmt::format("; validations take {}% of the time", fixed(100 * newest.share, 0))
+                         : ""));
   }
 
-  const auto share = [&](double seconds) { return text_of(fixed(100 * seconds / last.seconds, 0), "%"); };
-  line(text_of("  ", fixed(last.source_words_per_second, 0), " + ", fixed(last.target_words_per_second, 0),
-               " words/s; compute ", share(last.compute_seconds), ", optimizer ", share(last.optimizer_seconds),
-               ", communication ", share(last.communication_seconds), ", data ", share(last.data_seconds)));
+  const auto share = [&](double seconds) { return fmt::format("{}%", fixed(100 * seconds / last.seconds, 0)); };
+  line(fmt::format("  {} + {} words/s; compute {}, optimizer {}, communication {}, data {}",
+                   fixed(last.source_words_per_second, 0), fixed(last.target_words_per_second, 0),
+                   share(last.compute_seconds), share(last.optimizer_seconds), share(last.communication_seconds),
+                   share(last.data_seconds)));
   if (const std::string ranks = ranks_by_host(run.environment); !ranks.empty()) line("  " + ranks);
   return text;
 }

@@ -70,8 +70,9 @@ class Curves {
         chart.lines.push_back(std::move(line));
       }
       add(id, chart, time,
-          widest > 1 ? text_of("Thin: each line of the log. Thick: the mean of up to ", widest, " neighbouring lines.")
-                     : "");
+          widest > 1
+              ? fmt::format("Thin: each line of the log. Thick: the mean of up to {} neighbouring lines.", widest)
+              : "");
     }
   }
 
@@ -100,13 +101,13 @@ class Curves {
   LineChart empty(const std::string& title, const Axis& y, bool time) const {
     LineChart chart;
     chart.title = title + (time ? " by time" : " by update");
-    chart.x = {.name = time ? text_of(unit_.name, " of updates") : std::string("update"), .from_zero = true};
+    chart.x = {.name = time ? fmt::format("{} of updates", unit_.name) : std::string("update"), .from_zero = true};
     chart.y = y;
     return chart;
   }
 
   void add(const std::string& id, const LineChart& chart, bool time, const std::string& note) {
-    if (!chart.lines.empty()) page_.chart(grid_, text_of("chart-", id, time ? "-time" : ""), chart, note);
+    if (!chart.lines.empty()) page_.chart(grid_, fmt::format("chart-{}{}", id, time ? "-time" : ""), chart, note);
   }
 
   PageContext& page_;
@@ -159,7 +160,7 @@ Table summary(const Report& report) {
       if (std::isfinite(v.bleu) && (best == nullptr || v.bleu > best->bleu)) best = &v;
     }
     const auto at = [](const LoggedValidation* v, double value, int decimals) {
-      return v == nullptr ? std::string("\u2013") : text_of(fixed(value, decimals), " (", grouped(v->update), ")");
+      return v == nullptr ? std::string("\u2013") : fmt::format("{} ({})", fixed(value, decimals), grouped(v->update));
     };
     if (validated) cells.push_back({at(least, least == nullptr ? 0 : least->loss_per_word, 3)});
     if (bleu) cells.push_back({at(best, best == nullptr ? 0 : best->bleu, 2)});
@@ -168,7 +169,7 @@ Table summary(const Report& report) {
     if (resumed)
       cells.push_back({run.resumed.empty()       ? "never"
                        : run.resumed.size() == 1 ? "once"
-                                                 : text_of(run.resumed.size(), " times")});
+                                                 : fmt::format("{} times", run.resumed.size())});
     cells.push_back({standing(run)});
     table.rows.push_back(std::move(cells));
   }
@@ -176,7 +177,7 @@ Table summary(const Report& report) {
       "Losses are in nats per target word. Times are sums over updates; an update that was repeated counts once, "
       "with its last time. They do not include validations, checkpoints and waiting in a queue.");
   for (const Run& run : report.runs) {
-    if (!run.damaged_lines.empty()) table.notes.push_back(text_of(run.name, ": ", sentence_of_damage(run), "."));
+    if (!run.damaged_lines.empty()) table.notes.push_back(fmt::format("{}: {}.", run.name, sentence_of_damage(run)));
   }
   return table;
 }
@@ -213,7 +214,7 @@ void add_split(pugi::xml_node where, const Report& report) {
     const auto key =
         add(item, "svg",
             {{"class", "key"}, {"viewBox", "0 0 14 14"}, {"width", "14"}, {"height", "14"}, {"aria-hidden", "true"}});
-    add(key, "rect", {{"class", text_of("part p", i)}, {"width", "14"}, {"height", "14"}});
+    add(key, "rect", {{"class", fmt::format("part p{}", i)}, {"width", "14"}, {"height", "14"}});
     add(item, "span", {{"class", "name"}}, kParts[i]);
   }
   Table table{
@@ -227,7 +228,7 @@ void add_split(pugi::xml_node where, const Report& report) {
     for (std::size_t i = 0; i < kParts.size(); ++i) {
       parts.push_back({kParts[i], split.seconds[i] / split.all});
       const double seconds = split.seconds[i] / static_cast<double>(split.updates);
-      table.rows[i].push_back({text_of(fixed(seconds, 4), " (", fixed(100 * parts.back().share, 1), "%)")});
+      table.rows[i].push_back({fmt::format("{} ({}%)", fixed(seconds, 4), fixed(100 * parts.back().share, 1))});
     }
     add(figure, "p", {{"class", "bar-name"}}, run.name);
     add_svg(figure, bar_svg(run.name, parts));

@@ -61,9 +61,9 @@ Json json_of(const kernels::ProductRates& rates) {
 
 std::string text_of_rates(const kernels::ProductRates& rates) {
   const auto gflop = [](double rate) { return fixed(rate / 1e9, rate < 1e11 ? 1 : 0); };
-  return text_of(gflop(rates.level1), " GFLOP/s with operands from L1, ", gflop(rates.level2), " from L2",
-                 rates.level3 > 0 ? text_of(", ", gflop(rates.level3), " from L3") : "", ", ", gflop(rates.registers),
-                 " without loads");
+  return fmt::format("{} GFLOP/s with operands from L1, {} from L2{}, {} without loads", gflop(rates.level1),
+                     gflop(rates.level2), rates.level3 > 0 ? fmt::format(", {} from L3", gflop(rates.level3)) : "",
+                     gflop(rates.registers));
 }
 
 }  // namespace
@@ -267,18 +267,18 @@ std::string heading_of(const Measured& of, const Measurement& m, const std::stri
   const std::size_t hosts = cpus_by_host(of.places).size(), ranks = of.places.size();
   const model::ModelOptions& o = of.model;
   const auto parameters = static_cast<double>(of.parameters);
-  std::string text = text_of(model::system_of(o), ", ",
-                             parameters < 1e6 ? text_of(of.parameters) : fixed(parameters / 1e6, 1) + " million",
-                             " parameters: embedding ", o.embedding, ", state ", o.state,
-                             o.attends() ? text_of(", alignment ", o.alignment) : "", ", maxout ", o.maxout);
-  if (o.readout_rank > 0) text += text_of(", readout-rank ", o.readout_rank);
-  return text += text_of("\n", o.source_words, " source and ", o.target_words, " target words in the vocabularies; ",
-                         fixed(m.mean_of(m.pairs), 0), " pairs of ", fixed(m.source_words / m.pairs, 1), " and ",
-                         fixed(m.target_words / m.pairs, 1), " words, ", of.method, "\n", counted(ranks, "rank"),
-                         " of ", threads, ranks == 1 ? "" : " each", hosts > 1 ? text_of(" on ", hosts, " hosts") : "",
-                         "; ", of.instruction_set, ", ", of.precision_shown, ", ", of.libraries,
-                         kAssertions ? "; assertions are on, which takes time" : "", "; load average ",
-                         fixed(of.load[0], 2), " at the start\n");
+  std::string text =
+      fmt::format("{}, {} parameters: embedding {}, state {}{}, maxout {}", model::system_of(o),
+                  parameters < 1e6 ? std::to_string(of.parameters) : fixed(parameters / 1e6, 1) + " million",
+                  o.embedding, o.state, o.attends() ? fmt::format(", alignment {}", o.alignment) : "", o.maxout);
+  if (o.readout_rank > 0) text += fmt::format(", readout-rank {}", o.readout_rank);
+  return text += fmt::format(
+             "\n{} source and {} target words in the vocabularies; {:.0f} pairs of {:.1f} and {:.1f} words, {}\n{} of "
+             "{}{}{}; {}, {}, {}{}; load average {:.2f} at the start\n",
+             o.source_words, o.target_words, m.mean_of(m.pairs), m.source_words / m.pairs, m.target_words / m.pairs,
+             of.method, counted(ranks, "rank"), threads, ranks == 1 ? "" : " each",
+             hosts > 1 ? fmt::format(" on {} hosts", hosts) : "", of.instruction_set, of.precision_shown, of.libraries,
+             kAssertions ? "; assertions are on, which takes time" : "", of.load[0]);
 }
 
 std::string table_of(const Measured& of, const Measurement& m) {
@@ -291,41 +291,40 @@ std::string table_of(const Measured& of, const Measurement& m) {
     name.resize(20, ' ');
     text += name + value + "\n";
   };
-  row(text_of("seconds per ", unit),
-      text_of("median ", seconds_text(m.median()), ", from ", seconds_text(m.minimum()), " to ",
-              seconds_text(m.maximum()), " (", m.seconds.size(), " timed after ", of.untimed, ")"));
+  row(fmt::format("seconds per {}", unit),
+      fmt::format("median {}, from {} to {} ({} timed after {})", seconds_text(m.median()), seconds_text(m.minimum()),
+                  seconds_text(m.maximum()), m.seconds.size(), of.untimed));
   row("words per second",
-      text_of(fixed(m.source_words / m.total(), 0), " source, ", fixed(m.target_words / m.total(), 0), " target"));
+      fmt::format("{:.0f} source, {:.0f} target", m.source_words / m.total(), m.target_words / m.total()));
   if (m.gflop() > 0) {
-    row("GFLOP/s", text_of(fixed(m.gflop() / m.total(), 1), " (the matrix products of ",
-                           of.decode ? "a batch: " : "an update: ", fixed(m.mean_of(m.gflop()), 1), " GFLOP)"));
+    row("GFLOP/s", fmt::format("{:.1f} (the matrix products of {}{:.1f} GFLOP)", m.gflop() / m.total(),
+                               of.decode ? "a batch: " : "an update: ", m.mean_of(m.gflop())));
   }
   if (const auto share = share_of_bound(of, m)) {
-    row("of this machine",
-        text_of(fixed(100 * *share, 0), "%: the products alone, with operands from the L1 cache, would take ",
-                seconds_text(*share * m.mean()), " s"));
+    row("of this machine", fmt::format("{:.0f}%: the products alone, with operands from the L1 cache, would take {} s",
+                                       100 * *share, seconds_text(*share * m.mean())));
   }
   if (m.bytes_sent > 0) {
-    row("all-reduces", text_of(fixed(m.mean_of(m.bytes_sent) / 1e6, 1), " MB sent per update by each rank, ",
-                               seconds_text(m.mean_of(m.reduction_seconds)), " s in progress, ",
-                               seconds_text(m.mean_of(m.visible_seconds)), " s not hidden"));
+    row("all-reduces", fmt::format("{:.1f} MB sent per update by each rank, {} s in progress, {} s not hidden",
+                                   m.mean_of(m.bytes_sent) / 1e6, seconds_text(m.mean_of(m.reduction_seconds)),
+                                   seconds_text(m.mean_of(m.visible_seconds))));
   }
   if (m.waiting) {
-    row("waiting for data", text_of(seconds_text(m.mean_of(*m.waiting)), " s before each ", unit, ", ",
-                                    fixed(100 * *m.waiting / (m.total() + *m.waiting), 2), "% of both"));
+    row("waiting for data", fmt::format("{} s before each {}, {:.2f}% of both", seconds_text(m.mean_of(*m.waiting)),
+                                        unit, 100 * *m.waiting / (m.total() + *m.waiting)));
   }
   if (of.latency) {
-    row("one at a time", text_of("median ", fixed(1000 * of.latency->percentile(0.5), 1), " ms a sentence, 99% within ",
-                                 fixed(1000 * of.latency->percentile(0.99), 1), " ms (",
-                                 counted(of.latency->seconds.size(), "sentence"), ")"));
+    row("one at a time",
+        fmt::format("median {:.1f} ms a sentence, 99% within {:.1f} ms ({})", 1000 * of.latency->percentile(0.5),
+                    1000 * of.latency->percentile(0.99), counted(of.latency->seconds.size(), "sentence")));
     const auto best = of.latency->best();
-    row("best batch", text_of(counted(best.batch_sentences, "sentence"), ": ", fixed(best.target_words, 0),
-                              " target words per second"));
+    row("best batch", fmt::format("{}: {:.0f} target words per second", counted(best.batch_sentences, "sentence"),
+                                  best.target_words));
   }
-  row("peak memory", text_of(fixed(m.peak_bytes / 1e9, 2), " GB", ranks > 1 ? ", of the rank that needs most" : ""));
+  row("peak memory", fmt::format("{:.2f} GB{}", m.peak_bytes / 1e9, ranks > 1 ? ", of the rank that needs most" : ""));
   if (const auto updates = of.updates_to_estimate; updates > 0) {
     row(counted(updates, "update"),
-        text_of(duration(static_cast<double>(updates) * m.mean()), ", without validation and checkpoints"));
+        fmt::format("{}, without validation and checkpoints", duration(static_cast<double>(updates) * m.mean())));
   }
 
   text += "\n";
@@ -343,18 +342,18 @@ std::string table_of(const Measured& of, const Measurement& m) {
                               : phase == Phase::kCommunication ? "the all-reduce's bandwidth, hidden or not"
                                                                : "products from L1";
     phase_row(name_of(phase), m.phases[static_cast<std::size_t>(phase)],
-              share ? text_of("   ", fixed(100 * *share, 0), "% of ", bound) : "");
+              share ? fmt::format("   {:.0f}% of {}", 100 * *share, bound) : "");
   }
   phase_row("other", m.other());
-  phase_row(text_of("mean ", unit), m.total());
+  phase_row(fmt::format("mean {}", unit), m.total());
   if (of.machine) {
     text += "\n";
-    row("this machine", text_of("one thread: ", text_of_rates(of.machine->thread)));
-    row("", text_of(ranks == 1 ? "all threads: " : "all ranks: ", text_of_rates(of.machine->all)));
-    row("", text_of("memory ", fixed(of.machine->memory / 1e9, 1), " GB/s",
-                    of.machine->sum > 0
-                        ? text_of("; in an all-reduce each rank sends ", fixed(of.machine->sum / 1e9, 2), " GB/s")
-                        : ""));
+    row("this machine", fmt::format("one thread: {}", text_of_rates(of.machine->thread)));
+    row("", fmt::format("{}{}", ranks == 1 ? "all threads: " : "all ranks: ", text_of_rates(of.machine->all)));
+    row("", fmt::format("memory {:.1f} GB/s{}", of.machine->memory / 1e9,
+                        of.machine->sum > 0
+                            ? fmt::format("; in an all-reduce each rank sends {:.2f} GB/s", of.machine->sum / 1e9)
+                            : ""));
   }
   return text;
 }

@@ -53,8 +53,8 @@ std::string list_of(const Cpus& cpus) {
     const int first = *it;
     int last = first;
     while (++it != cpus.end() && *it == last + 1) ++last;
-    list += text_of(list.empty() ? "" : ",", first);
-    if (last > first) list += text_of('-', last);
+    list += fmt::format("{}{}", list.empty() ? "" : ",", first);
+    if (last > first) list += fmt::format("-{}", last);
   }
   return list;
 }
@@ -62,11 +62,12 @@ std::string list_of(const Cpus& cpus) {
 std::string sentence_of(const Sharers& sharers, const std::string& host) {
   std::string ranks;
   for (std::size_t i = 0; i < sharers.ranks.size() && i < 8; ++i) {
-    ranks += text_of(i == 0 ? "" : ", ", sharers.ranks[i]);
+    ranks += fmt::format("{}{}", i == 0 ? "" : ", ", sharers.ranks[i]);
   }
   if (sharers.ranks.size() > 8) ranks += ", ...";
-  return text_of("on ", host, " ", counted(sharers.threads, "thread"), " (", counted(sharers.ranks.size(), "rank"),
-                 ": ", ranks, ") would share ", counted(sharers.cpus.size(), "CPU"), " (", list_of(sharers.cpus), ")");
+  return fmt::format("on {} {} ({}: {}) would share {} ({})", host, counted(sharers.threads, "thread"),
+                     counted(sharers.ranks.size(), "rank"), ranks, counted(sharers.cpus.size(), "CPU"),
+                     list_of(sharers.cpus));
 }
 
 /// The first line of a file of /sys; empty if there is none.
@@ -87,20 +88,20 @@ struct HostSummary {
   void add(const RankPlace& place) {
     ++ranks;
     if (place.quota && quota.empty())
-      quota = text_of(", quota of ", place.quota.cpus, " CPUs (", place.quota.file, ")");
+      quota = fmt::format(", quota of {:g} CPUs ({})", place.quota.cpus, place.quota.file);
     threads += place.threads;
     cores.merge(cpus_of(place.cores));
     cores_known = cores_known && !place.cores.empty();
     if (ranks == 9) lists += " | ...";
     if (ranks > 8) return;
-    lists += text_of(ranks > 1 ? " | " : "", place.cpus);
+    lists += fmt::format("{}{}", ranks > 1 ? " | " : "", place.cpus);
     if (place.numa_domains.empty()) return;
     const bool one = place.numa_domains.find_first_of(",-") == std::string::npos;
-    lists += text_of(one ? " (NUMA domain " : " (NUMA domains ", place.numa_domains, ")");
+    lists += fmt::format("{}{})", one ? " (NUMA domain " : " (NUMA domains ", place.numa_domains);
   }
   std::string text() const {
-    return text_of(counted(ranks, "rank"), ", ", counted(threads, "thread"),
-                   cores_known ? " on " + counted(cores.size(), "core") : "", ", CPUs ", lists, quota);
+    return fmt::format("{}, {}{}, CPUs {}{}", counted(ranks, "rank"), counted(threads, "thread"),
+                       cores_known ? " on " + counted(cores.size(), "core") : "", lists, quota);
   }
 };
 
@@ -121,13 +122,13 @@ void locate(RankPlace& place, const std::filesystem::path& system) {
   const Cpus cpus = cpus_of(place.cpus);
   for (const int cpu : cpus) {
     // "0,16" or "0-1": the hardware threads of its core
-    const Cpus core = cpus_of(line_of(system / text_of("cpu/cpu", cpu, "/topology/thread_siblings_list")));
+    const Cpus core = cpus_of(line_of(system / fmt::format("cpu/cpu{}/topology/thread_siblings_list", cpu)));
     if (core.empty()) continue;
     cores.insert(*core.begin());
   }
   place.cores = list_of(cores);
   for (const int domain : cpus_of(line_of(system / "node/online"))) {
-    if (overlap(cpus, cpus_of(line_of(system / text_of("node/node", domain, "/cpulist"))))) domains.insert(domain);
+    if (overlap(cpus, cpus_of(line_of(system / fmt::format("node/node{}/cpulist", domain))))) domains.insert(domain);
   }
   place.numa_domains = list_of(domains);
 }
@@ -237,9 +238,8 @@ Placement settle_threads(const comm::Communicator& communicator, std::size_t thr
         names = comm::distinct_hosts(std::move(names), boots);
         for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank].host = names[rank];
         share_cpus(places);
-        if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty()) {
-          throw Error(text_of(refusal, "; ", remedy(), ", or give --oversubscribe if this is intended"));
-        }
+        if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty())
+          throw Error("{}; {}, or give --oversubscribe if this is intended", refusal, remedy());
         Packer packer;
         for (const RankPlace& place : places) packer.add(place.threads);
         return packer.take();
@@ -253,8 +253,8 @@ std::string threads_beyond_cores(const std::vector<RankPlace>& places) {
   for (std::size_t rank = 0; rank < places.size(); ++rank) {
     const std::size_t cores = cpus_of(places[rank].cores).size(), threads = places[rank].threads;
     if (cores == 0 || threads <= cores) continue;
-    return text_of("rank ", rank, " on ", places[rank].host, " has ", counted(threads, "thread"), " on ",
-                   counted(cores, "core"));
+    return fmt::format("rank {} on {} has {} on {}", rank, places[rank].host, counted(threads, "thread"),
+                       counted(cores, "core"));
   }
   return "";
 }
@@ -268,9 +268,9 @@ std::string threads_beyond_quota(const std::vector<RankPlace>& places) {
       ++ranks;
     }
     if (static_cast<double>(threads) <= place.quota.cpus || ranks == 0) continue;
-    return text_of("on ", place.host, " the quota of CPU time is ", place.quota.cpus, " CPUs (", place.quota.file,
-                   ") for ", counted(threads, "thread"), " (", counted(ranks, "rank"),
-                   "), so threads are stopped part of the time");
+    return fmt::format(
+        "on {} the quota of CPU time is {:g} CPUs ({}) for {} ({}), so threads are stopped part of the time",
+        place.host, place.quota.cpus, place.quota.file, counted(threads, "thread"), counted(ranks, "rank"));
   }
   return "";
 }
@@ -280,8 +280,8 @@ std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places) {
   const auto wide = std::find_if(places.begin(), places.end(),
                                  [](const RankPlace& place) { return cpus_of(place.numa_domains).size() > 1; });
   if (wide != places.end()) {
-    sentences.push_back(text_of("rank ", wide - places.begin(), " on ", wide->host, " has CPUs in the NUMA domains ",
-                                wide->numa_domains));
+    sentences.push_back(fmt::format("rank {} on {} has CPUs in the NUMA domains {}", wide - places.begin(), wide->host,
+                                    wide->numa_domains));
   }
   std::erase(sentences, "");
   return sentences;
@@ -294,10 +294,10 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
   for (const auto& [name, summary] : hosts) alike[summary.text()].push_back(name);
   std::vector<std::string> lines;
   for (const auto& [text, names] : alike) {
-    std::string list = names.size() > 1 ? text_of("each of ", names.size(), " hosts (") : "";
-    for (std::size_t i = 0; i < names.size() && i < 8; ++i) list += text_of(i > 0 ? ", " : "", names[i]);
+    std::string list = names.size() > 1 ? fmt::format("each of {} hosts (", names.size()) : "";
+    for (std::size_t i = 0; i < names.size() && i < 8; ++i) list += fmt::format("{}{}", i > 0 ? ", " : "", names[i]);
     if (names.size() > 1) list += names.size() > 8 ? ", ...)" : ")";
-    lines.push_back(text_of("[comm] ", list, ": ", text));
+    lines.push_back(fmt::format("[comm] {}: {}", list, text));
   }
   std::vector<std::string> host_of_rank;
   for (const auto& place : places) host_of_rank.push_back(place.host);
@@ -309,7 +309,7 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
         "(mpirun --map-by slot, srun --distribution=block)");
   }
   if (const std::string sentence = oversubscription(places); !sentence.empty()) {
-    lines.push_back(text_of("[comm] warning: ", sentence, "; ", remedy()));
+    lines.push_back(fmt::format("[comm] warning: {}; {}", sentence, remedy()));
   }
   return lines;
 }

@@ -81,7 +81,7 @@ std::vector<std::string> failures(const comm::Communicator& communicator, bool t
 /// The first failure with rank and host; empty when there is none.
 std::string first_of(const std::vector<std::string>& failures, const std::vector<std::string>& hosts) {
   for (std::size_t rank = 0; rank < failures.size(); ++rank) {
-    if (!failures[rank].empty()) return text_of("rank ", rank, " on ", hosts[rank], ": ", failures[rank]);
+    if (!failures[rank].empty()) return fmt::format("rank {} on {}: {}", rank, hosts[rank], failures[rank]);
   }
   return "";
 }
@@ -92,7 +92,7 @@ class FolderTrial {
   FolderTrial(const comm::Communicator& communicator, const fs::path& folder)
       : communicator_(communicator), hosts_(communicator.hosts()), folder_(folder) {
     // One name for all ranks.
-    std::string name = text_of(".node-check-", hosts_.front(), "-", ::getpid());
+    std::string name = fmt::format(".node-check-{}-{}", hosts_.front(), ::getpid());
     communicator.broadcast(name);
     trial_ = folder_ / name;
   }
@@ -131,8 +131,8 @@ class FolderTrial {
     }
     const double megabytes = 4e-6 * static_cast<double>(kFloats);
     add({Level::kOk, "write",
-         text_of(fixed(megabytes, 0), " MB as HDF5, fsync, read back and rename in ", fixed(seconds, 2),
-                 " s: ", fixed(megabytes / seconds, 0), " MB/s"),
+         fmt::format("{:.0f} MB as HDF5, fsync, read back and rename in {:.2f} s: {:.0f} MB/s", megabytes, seconds,
+                     megabytes / seconds),
          ""});
 
     constexpr const char* kShare = "give a --folder on a file system that all hosts share, mounted under one path";
@@ -150,7 +150,7 @@ class FolderTrial {
     }
 
     // The root of the next attempt may be on any host.
-    const auto own = [&](std::size_t rank) { return trial_ / text_of("rank-", rank, ".h5"); };
+    const auto own = [&](std::size_t rank) { return trial_ / fmt::format("rank-{}.h5", rank); };
     const auto rank = static_cast<std::size_t>(communicator_.rank());
     const auto is_first_of_host = [&](std::size_t r) { return &*std::ranges::find(hosts_, hosts_[r]) == &hosts_[r]; };
     auto from_all = failures(communicator_, is_first_of_host(rank), [&] { write(own(rank), 3, 1); });
@@ -159,7 +159,7 @@ class FolderTrial {
       try {
         read_at_last(own(r), 3);
       } catch (const std::exception& error) {
-        from_all[r] = text_of("rank 0 cannot read what it wrote: ", sentence_of(error));
+        from_all[r] = fmt::format("rank 0 cannot read what it wrote: {}", sentence_of(error));
       }
     }
     report("write anywhere", first_of(from_all, hosts_), "one rank of every host writes, rank 0 reads", kShare);
@@ -170,22 +170,22 @@ class FolderTrial {
   }
 
   void make_folder() const {
-    if (!fs::is_directory(folder_)) throw Error(text_of("", folder_.string(), " is not a folder"));
+    if (!fs::is_directory(folder_)) throw Error("{} is not a folder", folder_);
     std::error_code reason;
     fs::create_directory(trial_, reason);
-    if (reason) throw Error(text_of("cannot write in ", folder_.string(), ": ", reason.message()));
+    if (reason) throw Error("cannot write in {}: {}", folder_, reason.message());
   }
 
   Finding space() const {
     struct statvfs status {};
     if (::statvfs(folder_.c_str(), &status) != 0) {
-      return {Level::kWarning, "space", text_of("cannot be determined: ", std::strerror(errno)), "see df"};
+      return {Level::kWarning, "space", fmt::format("cannot be determined: {}", std::strerror(errno)), "see df"};
     }
     const double bytes = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
-    const std::string text = text_of(fixed(bytes / 1e9, 1), " GB free in ", folder_.string());
+    const std::string text = fmt::format("{:.1f} GB free in {}", bytes / 1e9, folder_);
     if (bytes >= kPaperRunBytes) return {Level::kOk, "space", text + " (quotas are not seen)", ""};
     return {Level::kWarning, "space",
-            text_of(text, ", and a run of the paper's size needs ", fixed(kPaperRunBytes / 1e9, 1), " GB"),
+            fmt::format("{}, and a run of the paper's size needs {:.1f} GB", text, kPaperRunBytes / 1e9),
             "make room, or choose another --folder"};
   }
 
@@ -209,11 +209,11 @@ class FolderTrial {
       try {
         const auto file = storage::open_sealed(path, "node-check");
         if (file.integer_attribute("/", "content") == content) return watch.seconds();
-        failure = text_of("", path.string(), " still holds what it held before");
+        failure = fmt::format("{} still holds what it held before", path);
       } catch (const Error& error) {
         failure = error.what();
       }
-      if (watch.seconds() > kPatience) throw Error(text_of(failure, ", after ", fixed(kPatience, 0), " s"));
+      if (watch.seconds() > kPatience) throw Error("{}, after {:.0f} s", failure, kPatience);
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
@@ -221,7 +221,7 @@ class FolderTrial {
   /// As HDF5 locks: flock, shared, without waiting.
   static void lock(const fs::path& path) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) throw Error(text_of("cannot open ", path.string(), ": ", std::strerror(errno)));
+    if (file < 0) throw Error("cannot open {}: {}", path, std::strerror(errno));
     const bool locked = ::flock(file, LOCK_SH | LOCK_NB) == 0;
     const int reason = errno;
     ::close(file);
@@ -255,7 +255,7 @@ class FolderTrial {
     communicator_.max(std::span(&waited, 1));
     constexpr double kNoticeable = 1;
     if (waited < kNoticeable) return;
-    add({Level::kWarning, topic, text_of(what, " after ", fixed(waited, 1), " s"),
+    add({Level::kWarning, topic, fmt::format("{} after {:.1f} s", what, waited),
          "expect that delay where a command reads a checkpoint that was just written on another host"});
   }
 
@@ -296,7 +296,7 @@ std::string seconds_text(double seconds) {
 }
 
 std::string size_text(std::size_t bytes) {
-  return bytes < 1000000 ? counted(bytes, "byte") : text_of(bytes / 1000000, " MB");
+  return bytes < 1000000 ? counted(bytes, "byte") : fmt::format("{} MB", bytes / 1000000);
 }
 
 }  // namespace
@@ -322,10 +322,10 @@ std::size_t host_count(const std::vector<NodeFacts>& ranks) {
 Finding ranks_finding(const std::vector<NodeFacts>& ranks, std::size_t tasks, const std::string& library) {
   const auto hosts = hosts_of(ranks);
   const std::string text =
-      text_of(counted(ranks.size(), "rank"), " on ", counted(hosts.size(), "host"), " (",
-              listed(hosts, [](const auto& h) { return text_of(h.first, ": ", h.second); }), "), ", library);
+      fmt::format("{} on {} ({}), {}", counted(ranks.size(), "rank"), counted(hosts.size(), "host"),
+                  listed(hosts, [](const auto& h) { return fmt::format("{}: {}", h.first, h.second); }), library);
   if (tasks > 0 && tasks != ranks.size()) {
-    return {Level::kWarning, "ranks", text_of(text, "; SLURM granted ", counted(tasks, "task")),
+    return {Level::kWarning, "ranks", fmt::format("{}; SLURM granted {}", text, counted(tasks, "task")),
             "start as many ranks as there are tasks, unless the others are meant to be idle"};
   }
   return {Level::kOk, "ranks", text, ""};
@@ -340,8 +340,8 @@ std::vector<Finding> cpus_findings(const std::vector<NodeFacts>& ranks, const st
     if (first->cpus_expected <= cpus_allowed[i]) continue;
     findings.push_back(
         {Level::kWarning, "threads",
-         text_of(hosts[i].first, " has ", counted(first->cpus_expected, "CPU"), " for this job, and its ",
-                 counted(hosts[i].second, "rank"), " may use ", cpus_allowed[i]),
+         fmt::format("{} has {} for this job, and its {} may use {}", hosts[i].first,
+                     counted(first->cpus_expected, "CPU"), counted(hosts[i].second, "rank"), cpus_allowed[i]),
          "start the ranks with " + comm::launch_without_binding() + "; with SLURM, state --cpus-per-task"});
   }
   return findings;
@@ -354,9 +354,10 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
     for (const auto& rank : ranks) hosts.emplace(of(rank), rank.host);
     if (hosts.size() == 1)
       return {Level::kOk, topic, hosts.begin()->first + (ranks.size() > 1 ? " everywhere" : ""), ""};
-    return {Level::kWarning, topic,
-            "differs: " + listed(hosts, [](const auto& kind) { return text_of(kind.second, " has ", kind.first); }),
-            next_step};
+    return {
+        Level::kWarning, topic,
+        "differs: " + listed(hosts, [](const auto& kind) { return fmt::format("{} has {}", kind.second, kind.first); }),
+        next_step};
   };
   std::string common = "avx512";  // the best that all can do
   for (const auto& rank : ranks) {
@@ -369,7 +370,7 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
   return {
       finding(
           "instructions", [](const NodeFacts& rank) { return rank.instruction_set; },
-          text_of("for the same bits whichever host computes what, set RNNSEARCH_SIMD=", common, " on all")),
+          fmt::format("for the same bits whichever host computes what, set RNNSEARCH_SIMD={} on all", common)),
       finding(
           "bfloat16", [](const NodeFacts& rank) { return rank.bfloat16_unit.empty() ? "none" : rank.bfloat16_unit; },
           "ask for hosts of one kind, or train with --precision f32: a run in bf16 is rejected on these hosts")};
@@ -402,8 +403,8 @@ Finding clock_finding(const std::vector<NodeFacts>& ranks, const std::vector<dou
   const auto& host = ranks[static_cast<std::size_t>(most - seconds_ahead.begin())].host;
   if (std::fabs(*most) < kMost) return {Level::kOk, "clocks", "apart by at most " + seconds_text(std::fabs(*most)), ""};
   return {Level::kWarning, "clocks",
-          text_of("that of ", host, " is ", fixed(std::fabs(*most), 1), " s ", *most > 0 ? "ahead of" : "behind",
-                  " that of ", ranks.front().host),
+          fmt::format("that of {} is {:.1f} s {} that of {}", host, std::fabs(*most), *most > 0 ? "ahead of" : "behind",
+                      ranks.front().host),
           "have them set by NTP: a training stops by rank 0's clock, and make and rsync compare times of files"};
 }
 
@@ -416,13 +417,14 @@ Finding lock_finding(const std::string& failure, const std::string& setting) {
   std::string upper = setting;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
   if (upper == "TRUE" || upper == "1") {
-    return {Level::kFailed, "locks", text_of("flock does not work (", failure, ") and HDF5_USE_FILE_LOCKING=", setting),
+    return {Level::kFailed, "locks",
+            fmt::format("flock does not work ({}) and HDF5_USE_FILE_LOCKING={}", failure, setting),
             "set HDF5_USE_FILE_LOCKING=FALSE: rnnsearch needs no locks"};
   }
   if (upper == "FALSE" || upper == "0" || upper == "BEST_EFFORT") {
-    return {Level::kOk, "locks", text_of("flock does not work (", failure, "), and nothing asks for it"), ""};
+    return {Level::kOk, "locks", fmt::format("flock does not work ({}), and nothing asks for it", failure), ""};
   }
-  return {Level::kWarning, "locks", text_of("flock does not work (", failure, "); rnnsearch opens its files without"),
+  return {Level::kWarning, "locks", fmt::format("flock does not work ({}); rnnsearch opens its files without", failure),
           "set HDF5_USE_FILE_LOCKING=FALSE for other programs that read them (h5py, h5dump)"};
 }
 
@@ -440,13 +442,13 @@ std::vector<Finding> sum_findings(const std::vector<Sum>& sums, std::size_t rank
   for (const Sum& sum : sums) {
     if (sum.seconds <= 0) {
       findings.push_back({Level::kFailed, "allreduce", size_text(sum.bytes) + ": the sum is wrong",
-                          text_of("try another MPI, or another transport of it",
-                                  comm::library_is_open_mpi() ? " (OMPI_MCA_btl, OMPI_MCA_pml)" : "")});
+                          fmt::format("try another MPI, or another transport of it{}",
+                                      comm::library_is_open_mpi() ? " (OMPI_MCA_btl, OMPI_MCA_pml)" : "")});
       continue;
     }
     findings.push_back({Level::kOk, "allreduce",
-                        text_of(size_text(sum.bytes), " in ", seconds_text(sum.seconds),
-                                sum.bytes < 1000 ? "" : text_of(", ", fixed(sum.gigabytes_per_second(), 2), " GB/s")),
+                        fmt::format("{} in {}{}", size_text(sum.bytes), seconds_text(sum.seconds),
+                                    sum.bytes < 1000 ? "" : fmt::format(", {:.2f} GB/s", sum.gigabytes_per_second())),
                         ""});
   }
   if (!sums.empty() && sums.back().seconds > 0) {
@@ -458,13 +460,14 @@ std::vector<Finding> sum_findings(const std::vector<Sum>& sums, std::size_t rank
 Finding bandwidth_finding(std::size_t ranks, std::size_t hosts, double gigabytes_per_second) {
   const double seconds = kPaperGradientBytes / 1e9 / gigabytes_per_second;
   const std::string text =
-      text_of("the gradient of the paper's model, ", fixed(kPaperGradientBytes / 1e6, 0), " MB, would take ",
-              fixed(seconds, seconds < 1 ? 2 : 1), " s among ", counted(ranks, "rank"));
+      fmt::format("the gradient of the paper's model, {:.0f} MB, would take {} s among {}", kPaperGradientBytes / 1e6,
+                  fixed(seconds, seconds < 1 ? 2 : 1), counted(ranks, "rank"));
   // 10 Gb/s Ethernet does some 0.5; whoever has less is on a network that was not meant for this.
   constexpr double kSlow = 0.2;
   if (hosts == 1 || gigabytes_per_second >= kSlow) return {Level::kOk, "bandwidth", text, ""};
-  return {Level::kWarning, "bandwidth", text,
-          text_of("see whether MPI uses the fast network",
+  return {
+      Level::kWarning, "bandwidth", text,
+      fmt::format("see whether MPI uses the fast network{}",
                   comm::library_is_open_mpi() ? " (ompi_info; OMPI_MCA_btl_tcp_if_include names an interface)" : "")};
 }
 

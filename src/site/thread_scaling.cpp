@@ -52,22 +52,22 @@ std::size_t worthwhile_threads(const std::vector<ThreadScaling>& curve) {
 
 std::string conclusion_of(const std::vector<ThreadScaling>& curve, const std::string& unit) {
   const std::size_t best = worthwhile_threads(curve);
-  const std::string begin = text_of("More threads pay up to ", best);
+  const std::string begin = fmt::format("More threads pay up to {}", best);
   const ThreadScaling* last = &curve.front();
   for (const ThreadScaling& point : curve) {
     if (point.threads > best) {
       const double faster = last->seconds / point.seconds;
       const double linear = static_cast<double>(point.threads) / static_cast<double>(last->threads);
-      return text_of(begin, ": with ", point.threads, " ", unit == "batch" ? "a " : "an ", unit, " is ",
-                     fixed(faster, 2), " times as fast as with ", last->threads,
-                     ", where linear scaling would make it ", fixed(linear, 2),
-                     " times as fast; a step counts as paying if it gains at least ", percents(kWorthwhileGain),
-                     " of what linear scaling would.");
+      return fmt::format(
+          "{}: with {} {}{} is {:.2f} times as fast as with {}, where linear scaling would make it {:.2f} times as "
+          "fast; a step counts as paying if it gains at least {} of what linear scaling would.",
+          begin, point.threads, unit == "batch" ? "a " : "an ", unit, faster, last->threads, linear,
+          percents(kWorthwhileGain));
     }
     last = &point;
   }
-  return text_of(begin, ", the most of these: each step gained at least ", percents(kWorthwhileGain),
-                 " of what linear scaling would.");
+  return fmt::format("{}, the most of these: each step gained at least {} of what linear scaling would.", begin,
+                     percents(kWorthwhileGain));
 }
 
 Json json_of(const std::vector<OnThreads>& runs) {
@@ -93,21 +93,22 @@ std::string table_of(const std::vector<OnThreads>& runs) {
   const auto curve = scaling_of(runs);
   const Measured& first = runs.front().measured;
   std::string threads;
-  for (const ThreadScaling& point : curve) threads += text_of(threads.empty() ? "" : ", ", point.threads);
-  std::string text = heading_of(first, runs.front().measurement, threads + " threads") + "\n" +
-                     text_of("threads", right(text_of("seconds ", first.decode ? "a batch" : "an update"), 20),
-                             right("speed-up", 10), right("efficiency", 12), right("target words/s", 16));
+  for (const ThreadScaling& point : curve) threads += fmt::format("{}{}", threads.empty() ? "" : ", ", point.threads);
+  std::string text =
+      heading_of(first, runs.front().measurement, threads + " threads") + "\n" +
+      fmt::format("threads{}{}{}{}", right(fmt::format("seconds {}", first.decode ? "a batch" : "an update"), 20),
+                  right("speed-up", 10), right("efficiency", 12), right("target words/s", 16));
   if (curve.front().share) text += "   of this machine's products from L1";
   text += "\n";
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto& [measured, m] = runs[i];
     const ThreadScaling& point = curve[i];
-    text += right(text_of(point.threads), 7) + right(fixed(point.seconds, point.seconds < 0.1 ? 6 : 4), 20) +
+    text += right(std::to_string(point.threads), 7) + right(fixed(point.seconds, point.seconds < 0.1 ? 6 : 4), 20) +
             right(fixed(point.speed_up, 2), 10) + right(percents(point.efficiency), 12) +
             right(fixed(m.target_words / m.total(), 0), 16);
     if (point.share) {
-      text += text_of("   ", percents(*point.share), " of ", fixed(measured.machine->all.level1 / 1e9, 1),
-                      " GFLOP/s; memory ", fixed(measured.machine->memory / 1e9, 1), " GB/s");
+      text += fmt::format("   {} of {:.1f} GFLOP/s; memory {:.1f} GB/s", percents(*point.share),
+                          measured.machine->all.level1 / 1e9, measured.machine->memory / 1e9);
     }
     text += "\n";
   }

@@ -46,7 +46,7 @@ hid_t number_type(hid_t type) {
 }
 
 [[noreturn]] void refuse_unwritten(const Place& place, std::span<const std::uint64_t> shape) {
-  unlike(place, text_of("an array of shape ", shape_text(shape), " that was not written completely"),
+  unlike(place, fmt::format("an array of shape {} that was not written completely", shape_text(shape)),
          "a complete array");
 }
 
@@ -65,9 +65,9 @@ void check_packing(Dataset& dataset, hid_t creation, const Place& place) {
   for (const hsize_t length : dataset.chunk) room = length == 0 ? 0 : room / length;
   if (room == 0) {
     unlike(place,
-           text_of("chunks of ", shape_text(std::vector<std::uint64_t>(dataset.chunk.begin(), dataset.chunk.end())),
-                   " numbers"),
-           text_of("at least one number and at most ", kMostChunkBytes, " bytes in a chunk"));
+           fmt::format("chunks of {} numbers",
+                       shape_text(std::vector<std::uint64_t>(dataset.chunk.begin(), dataset.chunk.end()))),
+           fmt::format("at least one number and at most {} bytes in a chunk", kMostChunkBytes));
   }
   std::vector<H5Z_filter_t> filters;
   unsigned shuffled_bytes = 0;  // bytes of an element, as given to the shuffle filter
@@ -152,7 +152,8 @@ class ChunkReader {
     hsize_t bytes = 0;
     if (H5Dget_chunk_storage_size(dataset_.handle.get(), corner, &bytes) < 0) cannot("read", place_);
     if (bytes < kChecksumBytes || bytes > compressBound(chunk_.size()) + kChecksumBytes)
-      unlike(place_, text_of("a chunk of ", bytes, " bytes"), text_of("at most ", chunk_.size(), " and a checksum"));
+      unlike(place_, fmt::format("a chunk of {} bytes", bytes),
+             fmt::format("at most {} and a checksum", chunk_.size()));
     stored_.resize(bytes);
     std::uint32_t skipped_filters = 0, checksum = 0;
     if (H5Dread_chunk(dataset_.handle.get(), H5P_DEFAULT, corner, &skipped_filters, stored_.data()) < 0)
@@ -162,9 +163,9 @@ class ChunkReader {
     std::memcpy(&checksum, packed.data() + packed.size(), sizeof checksum);
     if (checksum != fletcher32(packed)) {
       throw Error(
-          text_of("cannot read ", place_.file, " at ", place_.path,
-                  ": a Fletcher32 checksum does not match, so the file is damaged; make it again or use another "
-                  "copy"));
+          "cannot read {} at {}: a Fletcher32 checksum does not match, so the file is damaged; make it again or use "
+          "another copy",
+          place_.file, place_.path);
     }
     unpack(packed);
     return chunk_.data();
@@ -181,7 +182,7 @@ class ChunkReader {
       is_whole = status == Z_OK && bytes == chunk_.size() && used == packed.size();
     }
     if (!is_whole)
-      unlike(place_, text_of("a chunk that does not unpack to ", chunk_.size(), " bytes"), "a chunk of that size");
+      unlike(place_, fmt::format("a chunk that does not unpack to {} bytes", chunk_.size()), "a chunk of that size");
     const std::size_t count = chunk_.size() / dataset_.element_bytes;
     if (!dataset_.is_compressed) {
       std::copy(packed.begin(), packed.end(), chunk_.begin());
@@ -202,12 +203,13 @@ class ChunkReader {
 }  // namespace
 
 void cannot(const char* act, const Place& place) {
-  throw Error(text_of("cannot ", act, " ", place.file, " at ", place.path, ": ", reason()));
+  throw Error("cannot {} {} at {}: {}", act, place.file, place.path, reason());
 }
 
 void unlike(const Place& place, const std::string& found, const std::string& expected) {
-  throw Error(text_of(place.file, " at ", place.path, " holds ", found, " where ", expected,
-                      " was expected; the file was written by another program or another version of this one"));
+  throw Error(
+      "{} at {} holds {} where {} was expected; the file was written by another program or another version of this one",
+      place.file, place.path, found, expected);
 }
 
 std::string shape_text(std::span<const std::uint64_t> shape) {
@@ -246,7 +248,7 @@ Handle find_object(hid_t file, const Place& place) {
 
 Handle open_object(hid_t file, const Place& place) {
   Handle object = find_object(file, place);
-  if (!object.ok()) throw Error(text_of("cannot read ", place.file, " at ", place.path, ": there is no such object"));
+  if (!object.ok()) throw Error("cannot read {} at {}: there is no such object", place.file, place.path);
   return object;
 }
 

@@ -170,7 +170,7 @@ File File::create(const std::filesystem::path& path, const std::filesystem::path
   H5Pset_file_locking(access.get(), false, true);
   const Handle creation = without_times(H5P_FILE_CREATE);
   const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get());
-  if (id < 0) throw Error(text_of("cannot create ", name, ": ", reason()));
+  if (id < 0) throw Error("cannot create {}: {}", name, reason());
   return File(id, name);
 }
 
@@ -180,7 +180,7 @@ File File::open(const std::filesystem::path& path) {
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   H5Pset_file_locking(access.get(), false, true);
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get());
-  if (id < 0) throw Error(text_of("cannot open ", path.string(), ": ", reason()));
+  if (id < 0) throw Error("cannot open {}: {}", path, reason());
   return File(id, path.string());
 }
 
@@ -205,7 +205,7 @@ void File::close() {
   const bool flushed = H5Fflush(id_, H5F_SCOPE_GLOBAL) >= 0;
   const std::string why = flushed ? "" : reason();
   if (H5Fclose(std::exchange(id_, -1)) < 0 || !flushed)
-    throw Error(text_of("cannot write ", name_, ": ", flushed ? reason() : why));
+    throw Error("cannot write {}: {}", name_, flushed ? reason() : why);
 }
 
 bool File::exists(const std::string& path) const {
@@ -286,7 +286,7 @@ std::vector<T> File::read_range(const std::string& dataset, std::uint64_t first,
   const Dataset list = open_numbers<T>(id_, place);
   const std::uint64_t size = length_of(list, place);
   if (first > size || count > size - first)
-    unlike(place, text_of(size, " values"), text_of("at least ", first, " + ", count));
+    unlike(place, fmt::format("{} values", size), fmt::format("at least {} + {}", first, count));
   return read_part<T>(list, place, first, count);
 }
 
@@ -310,7 +310,7 @@ std::vector<std::string> File::read_texts(const std::string& dataset) const {
   if (list.type >= 0) unlike(place, "values of another type", "texts");
   std::vector<char*> pointers(length_of(list, place));
   if (pointers.empty()) return {};
-  check_text_references(id_, id, pointers.size(), text_of(name_, " at ", dataset));
+  check_text_references(id_, id, pointers.size(), fmt::format("{} at {}", name_, dataset));
   const Handle type = text_type();
   const bool good = H5Dread(id, type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0;
   const std::string why = good ? "" : reason();
@@ -319,7 +319,7 @@ std::vector<std::string> File::read_texts(const std::string& dataset) const {
   for (const char* pointer : pointers) texts.emplace_back(pointer ? pointer : "");
   const Handle space(H5Dget_space(id), H5Sclose);
   H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());  // also after a partial read
-  if (!good) throw Error(text_of("cannot read ", name_, " at ", dataset, ": ", why));
+  if (!good) throw Error("cannot read {} at {}: {}", name_, dataset, why);
   return texts;
 }
 
@@ -370,7 +370,7 @@ std::string File::text_attribute(const std::string& object, const std::string& a
   const Lock lock;
   const Place place{name_, object};
   const Handle handle = open_attribute(id_, place, attribute, H5T_STRING);
-  check_text_references(id_, handle.get(), 1, text_of(name_, " at ", object, ", attribute '", attribute, "',"));
+  check_text_references(id_, handle.get(), 1, fmt::format("{} at {}, attribute '{}',", name_, object, attribute));
   const Handle type = text_type();
   char* pointer = nullptr;
   if (H5Aread(handle.get(), type.get(), &pointer) < 0) cannot("read", place);
@@ -409,12 +409,12 @@ template <Number T>
 void Appender<T>::write_out(std::span<const T> values) {
   const Lock lock;
   const hsize_t start = written_, length = values.size(), extent = start + length;
-  if (H5Dset_extent(id_, &extent) < 0) throw Error(text_of("cannot write ", place_, ": ", reason()));
+  if (H5Dset_extent(id_, &extent) < 0) throw Error("cannot write {}: {}", place_, reason());
   const Handle memory(H5Screate_simple(1, &length, nullptr), H5Sclose);
   const Handle space(H5Dget_space(id_), H5Sclose);
   H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &length, nullptr);
   if (H5Dwrite(id_, type_of<T>(), memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
-    throw Error(text_of("cannot write ", place_, ": ", reason()));
+    throw Error("cannot write {}: {}", place_, reason());
   written_ = extent;
   buffer_.clear();
 }
@@ -423,7 +423,7 @@ template <Number T>
 void Appender<T>::close() {
   const Lock lock;
   if (!buffer_.empty()) write_out(buffer_);
-  if (H5Dclose(std::exchange(id_, -1)) < 0) throw Error(text_of("cannot write ", place_, ": ", reason()));
+  if (H5Dclose(std::exchange(id_, -1)) < 0) throw Error("cannot write {}: {}", place_, reason());
 }
 
 #define RNNSEARCH_INSTANTIATE(T)                                                                       \
@@ -447,7 +447,7 @@ RNNSEARCH_INSTANTIATE(std::int64_t)
 std::string library() {
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
-  return text_of("HDF5 ", major, ".", minor, ".", release);
+  return fmt::format("HDF5 {}.{}.{}", major, minor, release);
 }
 
 }  // namespace rnnsearch::storage

@@ -79,18 +79,17 @@ std::string system_reason() {
 void seal_as(const fs::path& path, const std::string& name) {
   const Descriptor file(path, O_RDWR | O_APPEND);
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) throw Error(text_of("cannot seal ", name, ": ", std::strerror(errno)));
+  if (::fstat(file.get(), &status) != 0) throw Error("cannot seal {}: {}", name, std::strerror(errno));
   Footer footer{};
   std::memcpy(footer.magic, kMagic, sizeof footer.magic);
   footer.version = kSealVersion;
   footer.payload_bytes = static_cast<std::uint64_t>(status.st_size);
   if (!digest_of(file.get(), footer.payload_bytes, footer.digest))
-    throw Error(text_of("cannot read back ", name, ": ", system_reason()));
+    throw Error("cannot read back {}: {}", name, system_reason());
   footer.check = footer.expected_check();
   errno = ENOSPC;  // a short write means that the disk is full, but does not set errno
   if (::write(file.get(), &footer, sizeof footer) != ssize_t{sizeof footer} || ::fsync(file.get()) != 0)
-    throw Error(
-        text_of("cannot write ", name, ": ", std::strerror(errno), "; free some space there or choose another folder"));
+    throw Error("cannot write {}: {}; free some space there or choose another folder", name, std::strerror(errno));
   // Drop the cached pages, so that verify_seal reads the file from the disk.
   ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
@@ -99,42 +98,42 @@ void seal_as(const fs::path& path, const std::string& name) {
 DigestBytes verify_seal_as(const fs::path& path, const std::string& name, SealCheck check, const Poll& poll = {}) {
   const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // does not wait for a named pipe, which is rejected below
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) throw Error(text_of("cannot open ", name, ": ", std::strerror(errno)));
-  if (S_ISDIR(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is a folder, but a file was expected"));
-  if (!S_ISREG(status.st_mode)) throw Error(text_of("cannot read ", name, ": it is not a regular file"));
+  if (::fstat(file.get(), &status) != 0) throw Error("cannot open {}: {}", name, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) throw Error("cannot read {}: it is a folder, but a file was expected", name);
+  if (!S_ISREG(status.st_mode)) throw Error("cannot read {}: it is not a regular file", name);
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes == 0) throw Error(text_of("cannot read ", name, ": it is empty"));
+  if (bytes == 0) throw Error("cannot read {}: it is empty", name);
 
   unsigned char signature[8] = {};
   read_exactly(file.get(), signature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8)), 0);
   if (std::memcmp(signature, kSignature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8))) != 0)
-    throw Error(text_of("cannot read ", name, ": it is a file of another kind (no HDF5 signature)"));
-  const std::string truncated = text_of("cannot read ", name, ": it is truncated, or was not written by rnnsearch (");
+    throw Error("cannot read {}: it is a file of another kind (no HDF5 signature)", name);
+  const std::string truncated = fmt::format("cannot read {}: it is truncated, or was not written by rnnsearch (", name);
   const char* remedy = "); make it again or use another copy";
-  if (bytes < 8 + kSealBytes) throw Error(text_of(truncated, "only ", bytes, " bytes", remedy));
+  if (bytes < 8 + kSealBytes) throw Error("{}only {} bytes{}", truncated, bytes, remedy);
 
   Footer footer{};
   if (!read_exactly(file.get(), &footer, sizeof footer, bytes - kSealBytes))
-    throw Error(text_of("cannot read ", name, ": ", system_reason()));
+    throw Error("cannot read {}: {}", name, system_reason());
   const bool has_magic = std::memcmp(footer.magic, kMagic, sizeof footer.magic) == 0;
   if (!has_magic && footer.check != footer.expected_check())
-    throw Error(text_of(truncated, "no seal at the end of its ", bytes, " bytes", remedy));
-  const std::string damaged = text_of("cannot read ", name, ": it is damaged (");
+    throw Error("{}no seal at the end of its {} bytes{}", truncated, bytes, remedy);
+  const std::string damaged = fmt::format("cannot read {}: it is damaged (", name);
   if (!has_magic || footer.check != footer.expected_check())
-    throw Error(text_of(damaged, "its seal is inconsistent", remedy));
+    throw Error("{}its seal is inconsistent{}", damaged, remedy);
   if (footer.version > kSealVersion)
-    throw Error(text_of("cannot read ", name, ": its seal has version ", footer.version,
-                        ", but this program knows only version ", kSealVersion, "; use a newer rnnsearch"));
-  if (footer.payload_bytes != bytes - kSealBytes)
     throw Error(
-        text_of(damaged, "it holds ", bytes - kSealBytes, " bytes where its seal says ", footer.payload_bytes, remedy));
+        "cannot read {}: its seal has version {}, but this program knows only version {}; use a newer rnnsearch", name,
+        footer.version, kSealVersion);
+  if (footer.payload_bytes != bytes - kSealBytes)
+    throw Error("{}it holds {} bytes where its seal says {}{}", damaged, bytes - kSealBytes, footer.payload_bytes,
+                remedy);
   if (check == SealCheck::kFooter) return footer.digest;
 
   DigestBytes digest;
   if (!digest_of(file.get(), footer.payload_bytes, digest, poll))
-    throw Error(text_of("cannot read ", name, ": ", system_reason()));
-  if (digest != footer.digest)
-    throw Error(text_of(damaged, "its content does not match the digest in its seal", remedy));
+    throw Error("cannot read {}: {}", name, system_reason());
+  if (digest != footer.digest) throw Error("{}its content does not match the digest in its seal{}", damaged, remedy);
   return digest;
 }
 
@@ -144,7 +143,7 @@ auto naming(const std::string& what, Act&& act) {
   try {
     return act();
   } catch (const Error& error) {
-    throw Error(text_of(what, ": ", error.what()));
+    throw Error("{}: {}", what, error.what());
   }
 }
 
@@ -187,12 +186,12 @@ void write_format(File& file, const std::string& format, std::int64_t version) {
 
 void check_format(const File& file, const std::string& format, std::int64_t version) {
   const std::string found = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "unknown";
-  if (found != format)
-    throw Error(text_of("cannot read ", file.name(), ": its format is ", found, ", but ", format, " was expected"));
+  if (found != format) throw Error("cannot read {}: its format is {}, but {} was expected", file.name(), found, format);
   const std::int64_t found_version = file.integer_attribute("/", "format_version");
   if (found_version > version)
-    throw Error(text_of("cannot read ", file.name(), ": it is ", format, " version ", found_version,
-                        ", but this program knows only versions up to ", version, "; use a newer rnnsearch"));
+    throw Error(
+        "cannot read {}: it is {} version {}, but this program knows only versions up to {}; use a newer rnnsearch",
+        file.name(), format, found_version, version);
 }
 
 }  // namespace rnnsearch::storage

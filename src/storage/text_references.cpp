@@ -48,7 +48,7 @@ class RawFile {
     haddr_t end = 0;
     struct stat status {};
     if (H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor) < 0 || !descriptor || H5Fget_eoa(file, &end) < 0)
-      throw Error(text_of("cannot read ", place, ": ", reason()));
+      throw Error("cannot read {}: {}", place, reason());
     descriptor_ = *static_cast<int*>(descriptor);
     if (::fstat(descriptor_, &status) != 0) fail(errno);
     size_ = std::min<std::uint64_t>(end, static_cast<std::uint64_t>(status.st_size));
@@ -73,9 +73,7 @@ class RawFile {
 
  private:
   static constexpr std::size_t kAhead = 32 << 10;
-  [[noreturn]] void fail(int number) const {
-    throw Error(text_of("cannot read ", place_, ": ", std::strerror(number)));
-  }
+  [[noreturn]] void fail(int number) const { throw Error("cannot read {}: {}", place_, std::strerror(number)); }
 
   const std::string& place_;
   int descriptor_ = -1;
@@ -85,8 +83,8 @@ class RawFile {
 };
 
 [[noreturn]] void refuse(const std::string& place, const std::string& found) {
-  throw Error(text_of(place, " holds ", found,
-                      "; the file is damaged or was not written by this program: make it again or use another copy"));
+  throw Error("{} holds {}; the file is damaged or was not written by this program: make it again or use another copy",
+              place, found);
 }
 
 struct Object {
@@ -101,12 +99,15 @@ struct Heap {
 
 /// Reads a heap like H5HG__cache_heap_deserialize, but throws Error for invalid data that HDF5 would accept.
 Heap read_heap(RawFile& file, std::uint64_t address, const std::string& place) {
-  const auto bad = [&](const std::string& what) { refuse(place, text_of("texts in a heap at byte ", address, what)); };
+  const auto bad = [&](const std::string& what) {
+    refuse(place, fmt::format("texts in a heap at byte {}{}", address, what));
+  };
   if (address > file.size() || file.size() - address < kSmallestHeapBytes) bad(", beyond the end of the file");
   const Bytes header = file.at(address, kHeapHeaderBytes);
   if (std::memcmp(header, "GCOL", 4) != 0 || header[4] != kHeapVersion) bad(" where there is no heap");
   const auto bytes = integer<std::uint64_t>(header + 8);
-  if (bytes < kSmallestHeapBytes || bytes > file.size() - address) bad(text_of(" of an impossible size, ", bytes));
+  if (bytes < kSmallestHeapBytes || bytes > file.size() - address)
+    bad(fmt::format(" of an impossible size, {}", bytes));
   Heap heap{address, address + bytes, {}};
   for (std::uint64_t at = address + kHeapHeaderBytes; heap.end - at >= kObjectHeaderBytes;) {
     const Bytes object = file.at(at, kObjectHeaderBytes);
@@ -114,11 +115,11 @@ Heap read_heap(RawFile& file, std::uint64_t address, const std::string& place) {
     const auto size = integer<std::uint64_t>(object + 8);
     const std::uint64_t room = heap.end - at - kObjectHeaderBytes;
     if (index == 0) {  // index 0 is the free space; its size includes its header and extends to the end of the heap
-      if (size != heap.end - at) bad(text_of(" whose free space has an impossible size, ", size));
+      if (size != heap.end - at) bad(fmt::format(" whose free space has an impossible size, {}", size));
       break;
     }
     const std::uint64_t padding = (kAlignment - size % kAlignment) % kAlignment;
-    if (size > room || padding > room - size) bad(text_of(" whose object ", index, " exceeds the heap"));
+    if (size > room || padding > room - size) bad(fmt::format(" whose object {} exceeds the heap", index));
     heap.objects.push_back({size, index, false});
     at += kObjectHeaderBytes + size + padding;
   }
@@ -127,7 +128,7 @@ Heap read_heap(RawFile& file, std::uint64_t address, const std::string& place) {
     std::sort(heap.objects.begin(), heap.objects.end(), before);
   const auto twice = std::adjacent_find(heap.objects.begin(), heap.objects.end(),
                                         [](const Object& a, const Object& b) { return a.index == b.index; });
-  if (twice != heap.objects.end()) bad(text_of(" that has object ", twice->index, " twice"));
+  if (twice != heap.objects.end()) bad(fmt::format(" that has object {} twice", twice->index));
   return heap;
 }
 
@@ -162,11 +163,13 @@ void check_layout(hid_t file, const std::string& place) {
   haddr_t image = HADDR_UNDEF;
   if (H5Pget_sizes(creation.get(), &address_bytes, &length_bytes) < 0 ||
       H5Pget_userblock(creation.get(), &user_block) < 0 || H5Fget_mdc_image_info(file, &image, &image_bytes) < 0)
-    throw Error(text_of("cannot read ", place, ": ", reason()));
+    throw Error("cannot read {}: {}", place, reason());
   if (address_bytes != 8 || length_bytes != 8)
-    refuse(place, text_of("texts in a file with addresses of ", address_bytes, " and lengths of ", length_bytes,
-                          " bytes, where 8 bytes were expected for both"));
-  if (user_block != 0) refuse(place, text_of("texts in a file that begins at byte ", user_block));
+    refuse(place,
+           fmt::format(
+               "texts in a file with addresses of {} and lengths of {} bytes, where 8 bytes were expected for both",
+               address_bytes, length_bytes));
+  if (user_block != 0) refuse(place, fmt::format("texts in a file that begins at byte {}", user_block));
   if (image != HADDR_UNDEF) refuse(place, "texts in a file with an image of a cache");
 }
 
@@ -192,7 +195,7 @@ void check_text_references(std::int64_t file, std::int64_t dataset_or_attribute,
   const herr_t status = is_dataset
                             ? H5Dread(dataset_or_attribute, raw, H5S_ALL, H5S_ALL, H5P_DEFAULT, references.data())
                             : H5Aread(dataset_or_attribute, raw, references.data());
-  if (raw < 0 || status < 0) throw Error(text_of("cannot read ", place, ": ", reason()));
+  if (raw < 0 || status < 0) throw Error("cannot read {}: {}", place, reason());
 
   RawFile bytes(file, place);
   std::map<std::uint64_t, Heap> heaps;  // by address
@@ -204,7 +207,7 @@ void check_text_references(std::int64_t file, std::int64_t dataset_or_attribute,
     const auto index = integer<std::uint32_t>(reference + 12);
     if (address == 0) {  // HDF5 reads this as an empty text, but writes empty texts as objects without bytes
       if (length == 0 && index == 0) continue;
-      refuse(place, text_of("text ", i, " of ", length, " bytes in object ", index, " of no heap"));
+      refuse(place, fmt::format("text {} of {} bytes in object {} of no heap", i, length, index));
     }
     if (!heap || heap->address != address) {
       auto next = heaps.lower_bound(address);
@@ -212,21 +215,21 @@ void check_text_references(std::int64_t file, std::int64_t dataset_or_attribute,
         Heap found = read_heap(bytes, address, place);
         const bool overlaps = (next != heaps.end() && found.end > next->first) ||
                               (next != heaps.begin() && std::prev(next)->second.end > address);
-        if (overlaps) refuse(place, text_of("texts in a heap at byte ", address, " inside another"));
+        if (overlaps) refuse(place, fmt::format("texts in a heap at byte {} inside another", address));
         next = heaps.emplace_hint(next, address, std::move(found));
       }
       heap = &next->second;
     }
     Object* const object = find(*heap, index);
     if (!object)
-      refuse(place, text_of("text ", i, " in object ", index, " of the heap at byte ", address,
-                            ", which has none of that number"));
+      refuse(place, fmt::format("text {} in object {} of the heap at byte {}, which has none of that number", i, index,
+                                address));
     if (object->size != length)
-      refuse(place, text_of("text ", i, " of ", length, " bytes in object ", index, " of the heap at byte ", address,
-                            ", which has ", object->size));
+      refuse(place, fmt::format("text {} of {} bytes in object {} of the heap at byte {}, which has {}", i, length,
+                                index, address, object->size));
     if (object->has_reference)
       refuse(place,
-             text_of("text ", i, " in object ", index, " of the heap at byte ", address, ", where another text is"));
+             fmt::format("text {} in object {} of the heap at byte {}, where another text is", i, index, address));
     object->has_reference = true;
   }
 }

@@ -28,7 +28,7 @@ class BytePairCodes : public Subwords::Model {
   explicit BytePairCodes(std::string codes) : Model(std::move(codes)), owner_(WordCache::new_owner()) { read(bytes()); }
 
   Subwords::Kind kind() const override { return Subwords::Kind::kBytePairCodes; }
-  std::string description() const override { return text_of("byte pair codes, ", merges_.size(), " merges"); }
+  std::string description() const override { return fmt::format("byte pair codes, {} merges", merges_.size()); }
 
   void split(std::string_view word, WordList& pieces) const override {
     if (word.empty()) return;
@@ -69,8 +69,7 @@ class BytePairCodes : public Subwords::Model {
   void read(std::string_view codes) {
     std::size_t number = 0;
     const auto refuse = [&](const auto&... what) { throw Error(text_of("line ", number, " of the codes ", what...)); };
-    if (const auto bad = first_invalid_utf8(codes))
-      throw Error(text_of("byte ", *bad + 1, " of the codes is not valid UTF-8"));
+    if (const auto bad = first_invalid_utf8(codes)) throw Error("byte {} of the codes is not valid UTF-8", *bad + 1);
     while (codes.ends_with('\n')) codes.remove_suffix(1);
     while (!codes.empty()) {
       ++number;
@@ -92,7 +91,7 @@ class BytePairCodes : public Subwords::Model {
                "' where two symbols with a space between were expected; is this a file that "
                "subword-nmt learn-bpe wrote?");
       const std::string_view left = line.substr(0, space), right = line.substr(space + 1);
-      const Merge merge{static_cast<std::uint32_t>(number), intern(text_of(left, right))};
+      const Merge merge{static_cast<std::uint32_t>(number), intern(fmt::format("{}{}", left, right))};
       merges_.try_emplace(key_of(intern(left), intern(right)), merge);  // if a pair occurs twice, the first one counts
     }
     if (merges_.empty()) throw Error("the codes are empty; one merge of two symbols was expected on each line");
@@ -126,7 +125,7 @@ class BytePairCodes : public Subwords::Model {
       const auto begin = static_cast<std::uint32_t>(at);
       at += size;
       const bool ends_word = joins_end_ && at == word.size();
-      if (ends_word) last = text_of(character, kEndOfWord);
+      if (ends_word) last = fmt::format("{}{}", character, kEndOfWord);
       symbols.push_back({begin, static_cast<std::uint32_t>(size), find(ends_word ? last : character)});
     }
     if (symbols.size() > 1) {  // a single character is a piece without any merge

@@ -247,8 +247,10 @@ MosesLanguage moses_language(std::string_view code) {
   if (code == "en") return MosesLanguage::kEnglish;
   if (code == "fr") return MosesLanguage::kFrench;
   if (code == "de") return MosesLanguage::kGerman;
-  throw Error(text_of("the tokenizer moses has rules only for the languages en, fr and de, not for '", code,
-                      "'; choose one of these, or the tokenizer words"));
+  throw Error(
+      "the tokenizer moses has rules only for the languages en, fr and de, not for '{}'; choose one of these, or the "
+      "tokenizer words",
+      code);
 }
 
 void tokenize_moses(std::string_view line, MosesLanguage language, WordList& words) {

@@ -67,12 +67,14 @@ RE2::Options options_of_patterns() {
 void check(const std::string& pattern) {
   const RE2 compiled(pattern, options_of_patterns());
   if (!compiled.ok())
-    throw Error(text_of("the copy pattern '", pattern, "' is not a regular expression of RE2: ", compiled.error(),
-                        "; correct it, for example [0-9]+ for numbers"));
+    throw Error(
+        "the copy pattern '{}' is not a regular expression of RE2: {}; correct it, for example [0-9]+ for numbers",
+        pattern, compiled.error());
   if (RE2::FullMatch("", compiled))
-    throw Error(text_of("the copy pattern '", pattern,
-                        "' matches the empty string, which cannot be copied; let it match at least one character, "
-                        "for example with + in place of *"));
+    throw Error(
+        "the copy pattern '{}' matches the empty string, which cannot be copied; let it match at least one character, "
+        "for example with + in place of *",
+        pattern);
   if (pattern.find_first_of(std::string_view("\n\0", 2)) != pattern.npos)
     throw Error("a copy pattern holds a line end or NUL, but patterns are matched within lines; leave it out");
 }
@@ -85,7 +87,7 @@ class CopyPatterns::Compiled : public RE2 {
 };
 
 std::string placeholder(std::size_t number) {
-  return text_of(kOpening, number + 1, ">");
+  return fmt::format("{}{}>", kOpening, number + 1);
 }
 
 std::size_t placeholder_size(std::string_view text) {
@@ -120,7 +122,7 @@ CopyPatterns::CopyPatterns(std::vector<std::string> patterns) : patterns_(std::m
   }
   compiled_ = std::make_shared<Compiled>(all, options_of_patterns());
   if (!compiled_->ok())
-    throw Error(text_of("the copy patterns cannot be compiled together: ", compiled_->error(), "; simplify them"));
+    throw Error("the copy patterns cannot be compiled together: {}; simplify them", compiled_->error());
 }
 
 std::vector<CopyPatterns::Match> CopyPatterns::find(std::string_view line, Surroundings where) const {

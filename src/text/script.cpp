@@ -16,9 +16,10 @@ Script::Script(const std::string& name) : member_(USCRIPT_CODE_LIMIT, 0) {
   UErrorCode status = U_ZERO_ERROR;
   const std::int32_t count = uscript_getCode(name.c_str(), codes.data(), codes.size(), &status);
   const auto refuse = [&] {
-    throw Error(text_of("there is no script '", name,
-                        "'; give the name or code of a script, such as Cyrillic or Cyrl, or the code of a language, "
-                        "such as ru"));
+    throw Error(
+        "there is no script '{}'; give the name or code of a script, such as Cyrillic or Cyrl, or the code of a "
+        "language, such as ru",
+        name);
   };
   if (name.empty() || U_FAILURE(status) || count == 0) refuse();
   const auto add = [&](std::initializer_list<UScriptCode> some) {

@@ -407,7 +407,7 @@ class SentencePiece : public Subwords::Model {
     PieceNormalizer normalizer(proto.charsmap);
     const PieceNormalizer checked(proto.joining_charsmap);
     const auto status = processor_.LoadFromSerializedProto(bytes());
-    if (!status.ok()) throw Error(text_of("SentencePiece cannot read it: ", reason_of(status)));
+    if (!status.ok()) throw Error("SentencePiece cannot read it: {}", reason_of(status));
     fast_ = FastSplitter::of(proto, std::move(normalizer));
   }
 
@@ -415,8 +415,8 @@ class SentencePiece : public Subwords::Model {
   std::string description() const override {
     constexpr std::array kTypes{"unigram", "bpe", "word", "char"};
     const auto type = static_cast<std::size_t>(type_) - 1;
-    return text_of("SentencePiece ", type < kTypes.size() ? kTypes[type] : "model", ", ", processor_.GetPieceSize(),
-                   " pieces");
+    return fmt::format("SentencePiece {}, {} pieces", type < kTypes.size() ? kTypes[type] : "model",
+                       processor_.GetPieceSize());
   }
   std::vector<std::string> pieces() const override { return pieces_; }
 
@@ -425,7 +425,7 @@ class SentencePiece : public Subwords::Model {
     std::vector<std::string> all;
     // absl::string_view is std::string_view in Debian's SentencePiece 0.1.97 and a class of its own in upstream's.
     const auto status = processor_.Encode(absl::string_view(line.data(), line.size()), &all);
-    if (!status.ok()) throw Error(text_of("SentencePiece cannot split a line: ", reason_of(status)));
+    if (!status.ok()) throw Error("SentencePiece cannot split a line: {}", reason_of(status));
     for (const std::string& piece : all) pieces.add(piece);
   }
 
@@ -439,7 +439,7 @@ class SentencePiece : public Subwords::Model {
     const auto add_known = [&] {
       std::string text;
       const auto status = processor_.Decode(known, &text);
-      if (!status.ok()) throw Error(text_of("SentencePiece cannot join pieces: ", reason_of(status)));
+      if (!status.ok()) throw Error("SentencePiece cannot join pieces: {}", reason_of(status));
       known.clear();
       add_word(text);
     };
@@ -461,19 +461,19 @@ class SentencePiece : public Subwords::Model {
     std::unordered_set<std::string_view> seen;
     for (std::size_t i = 0; i < proto.pieces.size(); ++i) {
       const auto& [text, score, type] = proto.pieces[i];
-      if (text.empty()) throw Error(text_of("its piece ", i, " is empty"));
+      if (text.empty()) throw Error("its piece {} is empty", i);
       if (text.size() > kLongestOfAll)
-        throw Error(
-            text_of("its piece ", i, " has ", text.size(), " bytes, but at most ", kLongestOfAll, " are allowed"));
+        throw Error("its piece {} has {} bytes, but at most {} are allowed", i, text.size(), kLongestOfAll);
       if (type == PieceType::kUnknown || type == PieceType::kControl) continue;
       const std::string piece(text);
       if (std::find(kSpecialSymbols.begin(), kSpecialSymbols.end(), piece) != kSpecialSymbols.end())
-        throw Error(text_of("its piece '", piece,
-                            "' is an ordinary piece, but here it is a special symbol of every vocabulary; "
-                            "train the model without that piece"));
+        throw Error(
+            "its piece '{}' is an ordinary piece, but here it is a special symbol of every vocabulary; train the model "
+            "without that piece",
+            piece);
       if (piece.find_first_of(std::string_view("\n\0", 2)) != piece.npos || first_invalid_utf8(piece))
-        throw Error(text_of("its piece ", i, " is not a line of valid UTF-8"));
-      if (!seen.insert(text).second) throw Error(text_of("its piece '", piece, "' occurs twice"));
+        throw Error("its piece {} is not a line of valid UTF-8", i);
+      if (!seen.insert(text).second) throw Error("its piece '{}' occurs twice", piece);
       if (type == PieceType::kUserDefined) symbols.push_back(text);
       pieces_.push_back(piece);
     }
@@ -484,7 +484,7 @@ class SentencePiece : public Subwords::Model {
       while (!chain.empty() && !symbol.starts_with(chain.back())) chain.pop_back();
       chain.push_back(symbol);
       if (chain.size() > kLongestChain)
-        throw Error(text_of("more than ", kLongestChain, " of its user-defined symbols are prefixes of each other"));
+        throw Error("more than {} of its user-defined symbols are prefixes of each other", kLongestChain);
     }
   }
 
@@ -512,16 +512,18 @@ class Lines : public sentencepiece::SentenceIterator {
 std::string advice_on(const std::string& reason, const std::string& size_option) {
   const auto has = [&](const char* words) { return reason.find(words) != reason.npos; };
   if (has("required_chars") || has("vocab_size")) {
-    return text_of("the special symbols, the 256 bytes and the characters of the text are more; give a larger ",
-                   size_option, " or leave it out");
+    return fmt::format(
+        "the special symbols, the 256 bytes and the characters of the text are more; give a larger {} or leave it out",
+        size_option);
   }
   if (has("too high")) {
     const std::size_t most = std::min(reason.find("<= "), reason.size());
-    return text_of("the text yields fewer pieces; give a ", size_option, " ", reason.substr(most), " or leave it out");
+    return fmt::format("the text yields fewer pieces; give a {} {} or leave it out", size_option, reason.substr(most));
   }
-  return text_of(reason,
-                 "; check that the text has one sentence a line, or take another tool's model (--subword-model) or "
-                 "codes (--bpe-codes)");
+  return fmt::format(
+      "{}; check that the text has one sentence a line, or take another tool's model (--subword-model) or codes "
+      "(--bpe-codes)",
+      reason);
 }
 
 }  // namespace
@@ -537,18 +539,18 @@ Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTrai
   for (const std::string& symbol : training.symbols) symbols += (symbols.empty() ? "" : ",") + symbol;
   std::unordered_map<std::string, std::string> settings{
       {"model_type", training.algorithm},
-      {"vocab_size", text_of(training.pieces)},
+      {"vocab_size", std::to_string(training.pieces)},
       {"hard_vocab_limit", training.exactly ? "true" : "false"},
       {"normalization_rule_name", training.normalization},
       {"byte_fallback", "true"},
-      {"max_sentence_length", text_of(kTrainingLineBytes)},
+      {"max_sentence_length", std::to_string(kTrainingLineBytes)},
       {"num_threads", "16"},  // affects the result, because sums are computed by thread
       {"minloglevel", "2"}};
   if (!symbols.empty()) settings["user_defined_symbols"] = symbols;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &model);
   if (!status.ok())
-    throw Error(text_of("SentencePiece cannot learn a ", training.algorithm, " model of ", training.pieces,
-                        " pieces from ", lines.size(), " lines: ", advice_on(reason_of(status), training.size_option)));
+    throw Error("SentencePiece cannot learn a {} model of {} pieces from {} lines: {}", training.algorithm,
+                training.pieces, lines.size(), advice_on(reason_of(status), training.size_option));
   return Subwords::sentence_piece(std::move(model));
 }
 

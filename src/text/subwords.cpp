@@ -58,7 +58,7 @@ bool operator==(const Subwords& a, const Subwords& b) {
 Subwords::Kind subword_kind_of(const std::string& name) {
   if (name == "sentencepiece") return Subwords::Kind::kSentencePiece;
   if (name == "bpe-codes") return Subwords::Kind::kBytePairCodes;
-  throw Error(text_of("there are no subwords '", name, "'; choose sentencepiece or bpe-codes"));
+  throw Error("there are no subwords '{}'; choose sentencepiece or bpe-codes", name);
 }
 std::string name_of(Subwords::Kind kind) {
   return kind == Subwords::Kind::kSentencePiece ? "sentencepiece" : "bpe-codes";

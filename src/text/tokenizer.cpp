@@ -102,8 +102,10 @@ icu::BreakIterator& word_breaks() {
     UErrorCode status = U_ZERO_ERROR;
     std::unique_ptr<icu::BreakIterator> made(icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), status));
     if (U_FAILURE(status)) {
-      throw Error(text_of("text: ICU has no word breaks: ", u_errorName(status),
-                          "; install its data, or choose the tokenizer words, whose Chinese words are characters"));
+      throw Error(
+          "text: ICU has no word breaks: {}; install its data, or choose the tokenizer words, whose Chinese words are "
+          "characters",
+          u_errorName(status));
     }
     return made;
   }();
@@ -124,9 +126,7 @@ std::vector<std::size_t> word_ends(std::string_view run) {
     }
   }
   utext_close(&text);
-  if (U_FAILURE(status)) {
-    throw Error(text_of("text: ICU cannot break ", run.size(), " bytes into words: ", u_errorName(status)));
-  }
+  if (U_FAILURE(status)) throw Error("text: ICU cannot break {} bytes into words: {}", run.size(), u_errorName(status));
   return ends;
 }
 

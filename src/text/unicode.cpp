@@ -61,9 +61,8 @@ std::string lowercase(std::string_view text) {
   icu::StringByteSink<std::string> sink(&lower, static_cast<std::int32_t>(text.size()));
   icu::CaseMap::utf8ToLower("", 0, icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())), sink, nullptr,
                             status);
-  if (U_FAILURE(status)) {
-    throw Error(text_of("text: ICU cannot lower-case a line of ", text.size(), " bytes: ", u_errorName(status)));
-  }
+  if (U_FAILURE(status))
+    throw Error("text: ICU cannot lower-case a line of {} bytes: {}", text.size(), u_errorName(status));
   return lower;
 }
 
@@ -142,16 +141,15 @@ std::string normalized(std::string_view text, NormalForm form) {
     icu::StringByteSink<std::string> sink(&result, static_cast<std::int32_t>(text.size()));
     normalizer->normalizeUTF8(0, piece, sink, nullptr, status);
   }
-  if (U_FAILURE(status)) {
-    throw Error(text_of("text: ICU cannot normalise a line of ", text.size(), " bytes: ", u_errorName(status)));
-  }
+  if (U_FAILURE(status))
+    throw Error("text: ICU cannot normalise a line of {} bytes: {}", text.size(), u_errorName(status));
   return result;
 }
 
 std::string icu() {
   UVersionInfo version;
   u_getVersion(version);
-  return text_of("ICU ", int{version[0]}, ".", int{version[1]});
+  return fmt::format("ICU {}.{}", int{version[0]}, int{version[1]});
 }
 
 }  // namespace rnnsearch::text

@@ -16,7 +16,7 @@ namespace {
 
 /// Start time of a process in clock ticks since boot; empty if it does not exist or is a zombie (proc(5), stat).
 std::string start_of(const std::string& pid) {
-  std::ifstream stream(text_of("/proc/", pid, "/stat"));
+  std::ifstream stream(fmt::format("/proc/{}/stat", pid));
   std::string line;
   std::getline(stream, line);
   const auto name_end = line.rfind(')');
@@ -30,14 +30,14 @@ std::string start_of(const std::string& pid) {
 
 std::string identity_of_folder(const std::filesystem::path& folder) {
   struct stat status {};
-  return ::stat(folder.c_str(), &status) == 0 ? text_of(status.st_dev, ":", status.st_ino) : "";
+  return ::stat(folder.c_str(), &status) == 0 ? fmt::format("{}:{}", status.st_dev, status.st_ino) : "";
 }
 
 }  // namespace
 
 std::string this_attempt(const std::filesystem::path& run) {
   const std::string pid = std::to_string(::getpid());
-  return text_of(host_name(), " ", pid, " ", start_of(pid), " ", identity_of_folder(run), "\n");
+  return fmt::format("{} {} {} {}\n", host_name(), pid, start_of(pid), identity_of_folder(run));
 }
 
 bool lives_here(const std::string& attempt, const std::filesystem::path& run) {

@@ -24,8 +24,8 @@ struct Input {
 Input open_input(const fs::path& path) {
   storage::File file = open_checkpoint(path);
   if (file.has_attribute("/", kAverageOf)) {
-    throw Error(text_of("", path.string(), " is itself the mean of checkpoints (", file.text_attribute("/", kAverageOf),
-                        "); give those checkpoints instead"));
+    throw Error("{} is itself the mean of checkpoints ({}); give those checkpoints instead", path,
+                file.text_attribute("/", kAverageOf));
   }
   const std::uint64_t update = file.unsigned_attribute("/", "update");
   Config config = read_config(file);
@@ -33,8 +33,8 @@ Input open_input(const fs::path& path) {
 }
 
 [[noreturn]] void refuse(const Input& one, const Input& other, const std::string& difference) {
-  throw Error(text_of("", one.path.string(), " and ", other.path.string(),
-                      " are not from the same training: ", difference, "; give checkpoints of one run"));
+  throw Error("{} and {} are not from the same training: {}; give checkpoints of one run", one.path, other.path,
+              difference);
 }
 
 std::string value_in(const Config& config, const std::string& name) {
@@ -46,17 +46,19 @@ void check_same_training(const Input& one, const Input& other) {
   for (const auto& [name, _] : identity_of(model::ModelOptions(), TrainOptions())) {  // the names of all fixed options
     const std::string first = value_in(one.config, name), second = value_in(other.config, name);
     if (first != second)
-      refuse(one, other, text_of(name, " is ", first, " in the first and ", second, " in the second"));
+      refuse(one, other, fmt::format("{} is {} in the first and {} in the second", name, first, second));
   }
   const auto fingerprint = [](const Input& input) { return input.file.text_attribute("/state", "corpus_fingerprint"); };
   if (fingerprint(one) != fingerprint(other)) {
     refuse(one, other,
-           text_of("the first was trained on the corpus with fingerprint ", fingerprint(one),
-                   ", the second on the one with fingerprint ", fingerprint(other)));
+           fmt::format(
+               "the first was trained on the corpus with fingerprint {}, the second on the one with fingerprint {}",
+               fingerprint(one), fingerprint(other)));
   }
   for (const char* side : {"source", "target"}) {
-    if (one.file.read_texts(text_of("/vocabulary/", side)) != other.file.read_texts(text_of("/vocabulary/", side))) {
-      refuse(one, other, text_of("their ", side, " vocabularies differ"));
+    if (one.file.read_texts(fmt::format("/vocabulary/{}", side)) !=
+        other.file.read_texts(fmt::format("/vocabulary/{}", side))) {
+      refuse(one, other, fmt::format("their {} vocabularies differ", side));
     }
   }
   if (corpus::read_pipeline(one.file) != corpus::read_pipeline(other.file)) {
@@ -79,9 +81,8 @@ void write_mean(storage::File& output, const model::Parameter& parameter, const 
     for (std::size_t i = 0; i < values.size(); ++i) sums[i] += static_cast<double>(values[i]);
   }
   if (std::any_of(sums.begin(), sums.end(), [](double sum) { return !std::isfinite(sum); })) {
-    throw Error(text_of("the mean of ", dataset,
-                        " is NaN or infinite, because the training diverged; give checkpoints "
-                        "of earlier updates"));
+    throw Error("the mean of {} is NaN or infinite, because the training diverged; give checkpoints of earlier updates",
+                dataset);
   }
   const auto n = static_cast<double>(inputs.size());
   std::transform(sums.begin(), sums.end(), values.begin(), [n](double sum) { return static_cast<float>(sum / n); });
@@ -97,19 +98,16 @@ void write_mean(storage::File& output, const model::Parameter& parameter, const 
 Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::path& output, bool overwrite,
                              bool successive) {
   if (checkpoints.size() < 2) {
-    throw UsageError(text_of("averaging needs at least two checkpoints, but the number given is ", checkpoints.size(),
-                             "; name more"));
+    throw UsageError("averaging needs at least two checkpoints, but the number given is {}; name more",
+                     checkpoints.size());
   }
   std::error_code ignored;
   if (fs::exists(output, ignored)) {
     for (const fs::path& path : checkpoints) {
-      if (fs::equivalent(path, output, ignored)) {
-        throw Error(text_of("the output ", output.string(), " is one of the checkpoints; choose another name"));
-      }
+      if (fs::equivalent(path, output, ignored))
+        throw Error("the output {} is one of the checkpoints; choose another name", output);
     }
-    if (!overwrite) {
-      throw Error(text_of("", output.string(), " exists; choose another name, or replace it with --overwrite"));
-    }
+    if (!overwrite) throw Error("{} exists; choose another name, or replace it with --overwrite", output);
   }
   std::vector<Input> inputs;
   for (const fs::path& path : checkpoints) inputs.push_back(open_input(path));
@@ -117,17 +115,17 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
   for (std::size_t i = 1; i < inputs.size(); ++i) check_same_training(inputs.front(), inputs[i]);
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     if (inputs[i].update != inputs[i - 1].update) continue;
-    throw Error(text_of("", inputs[i - 1].path.string(), " and ", inputs[i].path.string(), " are both from update ",
-                        inputs[i].update, " and would count twice; give each checkpoint once"));
+    throw Error("{} and {} are both from update {} and would count twice; give each checkpoint once",
+                inputs[i - 1].path, inputs[i].path, inputs[i].update);
   }
   for (std::size_t i = 1; successive && i < inputs.size(); ++i) {
     const std::uint64_t before = inputs[i - 1].file.unsigned_attribute("/state", "former_checkpoint");
     if (before == inputs[i].update) continue;
-    throw Error(text_of("the checkpoint before ", inputs[i - 1].path.string(), " was of update ", before,
-                        " and is gone: ", inputs[i].path.filename().string(),
-                        " is older and was kept as the best; average ", i,
-                        i < 2 ? " or name checkpoints with --checkpoint" : " or fewer",
-                        ", or train with --keep-checkpoints ", inputs.size()));
+    throw Error(
+        "the checkpoint before {} was of update {} and is gone: {} is older and was kept as the best; average {}{}, or "
+        "train with --keep-checkpoints {}",
+        inputs[i - 1].path, before, inputs[i].path.filename(), i,
+        i < 2 ? " or name checkpoints with --checkpoint" : " or fewer", inputs.size());
   }
   const Input& newest = inputs.front();
   for (const Input& input : inputs) check_parameters(input.file, "parameters", input.config);
@@ -137,8 +135,8 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
   std::string names;
   for (const Input& input : inputs) {
     averaged.checkpoints.push_back(input.path.filename().string());
-    names += text_of(names.empty() ? "" : ", ", averaged.checkpoints.back(), " (digest ",
-                     storage::sealed_digest(input.path, "checkpoint"), ")");
+    names += fmt::format("{}{} (digest {})", names.empty() ? "" : ", ", averaged.checkpoints.back(),
+                         storage::sealed_digest(input.path, "checkpoint"));
   }
   storage::SealedWriter writer(output);
   storage::File& file = writer.file();

@@ -147,10 +147,11 @@ void expect_values(const std::string& group, const model::ParameterLayout& layou
                    std::uint64_t update, Values expected = Values::kFinite) {
   for (const auto& parameter : layout.parameters) {
     if (const auto odd = unexpected(parameter, block.data() + parameter.offset, expected)) {
-      throw Error(text_of("the training diverged: after update ", update, " ", dataset(group, parameter), " holds ",
-                          *odd,
-                          ", so no checkpoint is written; run the command again with a lower learning-rate or "
-                          "clip-norm: it resumes from the checkpoint before, or begins anew if there is none"));
+      throw Error(
+          "the training diverged: after update {} {} holds {:g}, so no checkpoint is written; run the command again "
+          "with a lower learning-rate or clip-norm: it resumes from the checkpoint before, or begins anew if there is "
+          "none",
+          update, dataset(group, parameter), *odd);
     }
   }
 }
@@ -166,8 +167,8 @@ void read_block(const storage::File& file, const std::string& group, const model
                             MatrixView<float>(data, parameter.rows(), parameter.cols(), parameter.stride));
     }
     if (const auto odd = unexpected(parameter, data, expected)) {
-      throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter), " holds ", *odd,
-                          ", because the training diverged; use the previous checkpoint"));
+      throw Error("checkpoint: {} at {} holds {:g}, because the training diverged; use the previous checkpoint",
+                  file.name(), dataset(group, parameter), *odd);
     }
   }
 }
@@ -191,8 +192,8 @@ void read_column(const storage::File& file, const std::string& path, std::vector
   const auto values = file.read<Value>(path);
   if (path.ends_with("/update")) rows.resize(values.size());  // the first column of each table sets its size
   if (rows.size() != values.size()) {
-    throw Error(text_of("checkpoint: ", file.name(), " at ", path, " has ", values.size(), " values for ", rows.size(),
-                        " updates; use another copy or the previous checkpoint"));
+    throw Error("checkpoint: {} at {} has {} values for {} updates; use another copy or the previous checkpoint",
+                file.name(), path, values.size(), rows.size());
   }
   for (std::size_t i = 0; i < values.size(); ++i) rows[i].*field = values[i];
 }
@@ -225,14 +226,14 @@ History read_history(const storage::File& file) {
 }  // namespace
 
 std::string libraries() {
-  return text_of(kernels::libraries(), ", ", storage::library(), ", ", comm::library(), ", ", corpus::libraries());
+  return fmt::format("{}, {}, {}, {}", kernels::libraries(), storage::library(), comm::library(), corpus::libraries());
 }
 
 storage::File open_checkpoint(const std::filesystem::path& path, const Poll& poll) {
   storage::File file = storage::open_sealed(path, "checkpoint", storage::SealCheck::kDigest, poll);
   storage::check_format(file, kFormat, kCheckpointVersion);
   if (!file.has_attribute("/", "complete"))
-    throw Error(text_of("checkpoint: ", path.string(), " was not written to its end; use the previous checkpoint"));
+    throw Error("checkpoint: {} was not written to its end; use the previous checkpoint", path);
   return file;
 }
 
@@ -344,35 +345,39 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
                                 History& history, std::span<float> average) {
   const storage::File file = open_checkpoint(path);
   if (file.has_attribute("/", kAverageOf)) {
-    throw Error(text_of("checkpoint: ", path.string(), " is the mean of ", file.text_attribute("/", kAverageOf),
-                        " and holds no optimizer state; resume from one of those"));
+    throw Error("checkpoint: {} is the mean of {} and holds no optimizer state; resume from one of those", path,
+                file.text_attribute("/", kAverageOf));
   }
   const Config config = read_config(file);
   TrainingState state;
   for_each_field(state, FromFile{file});
   if (state.corpus_fingerprint != corpus_fingerprint) {
-    throw Error(text_of("checkpoint: ", path.string(), " was trained on another corpus (fingerprint ",
-                        state.corpus_fingerprint, ", this one has ", corpus_fingerprint,
-                        "); use that corpus, with the same --mix if there was one, or another run folder"));
+    throw Error(
+        "checkpoint: {} was trained on another corpus (fingerprint {}, this one has {}); use that corpus, with the "
+        "same --mix if there was one, or another run folder",
+        path, state.corpus_fingerprint, corpus_fingerprint);
   }
   if (const auto update = file.unsigned_attribute("/", "update"); update != state.update) {
-    throw Error(text_of("checkpoint: ", path.string(), " is from update ", update, ", but its /state is from update ",
-                        state.update, "; use another copy or the previous checkpoint"));
+    throw Error(
+        "checkpoint: {} is from update {}, but its /state is from update {}; use another copy or the previous "
+        "checkpoint",
+        path, update, state.update);
   }
   const auto expect_finite = [&](const char* name, const auto& field) {
     if constexpr (std::is_same_v<std::decay_t<decltype(field)>, double>) {
       if (std::isfinite(field)) return;
-      throw Error(text_of("checkpoint: ", path.string(), " at /state/", name, " holds ", field,
-                          " where a finite number was expected; use another copy or the previous checkpoint"));
+      throw Error(
+          "checkpoint: {} at /state/{} holds {:g} where a finite number was expected; use another copy or the previous "
+          "checkpoint",
+          path, name, field);
     }
   };
   for_each_field(state, expect_finite);
   for (const auto& [name, value] : identity_of(model.options(), options)) {
     const auto found = config.find(name);
     if (found == config.end() || found->second != value) {
-      throw Error(text_of("checkpoint: ", path.string(), " was trained with ", name, " = ",
-                          found == config.end() ? "(unknown)" : found->second, ", now it is ", value,
-                          "; give the same value, or another run folder"));
+      throw Error("checkpoint: {} was trained with {} = {}, now it is {}; give the same value, or another run folder",
+                  path, name, found == config.end() ? "(unknown)" : found->second, value);
     }
   }
   const auto& layout = model.layout();
@@ -380,12 +385,12 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   if (!average.empty() && file.exists(kAverage)) {
     read_block(file, "average", layout, average);
   } else if (!average.empty()) {
-    log_line(text_of("[train] ", path.string(),
-                     " holds no average of its parameters, so the average starts with the parameters"));
+    log_line(
+        fmt::format("[train] {} holds no average of its parameters, so the average starts with the parameters", path));
     std::copy(model.parameters().begin(), model.parameters().end(), average.begin());
   } else if (file.exists(kAverage)) {
-    log_line(text_of("[train] ", path.string(),
-                     " holds an average of its parameters, which is dropped because average-decay is 0"));
+    log_line(fmt::format("[train] {} holds an average of its parameters, which is dropped because average-decay is 0",
+                         path));
   }
   for (const auto& [name, values] : optimizer.accumulators()) read_accumulator(file, name, layout, values);
   optimizer.steps = file.unsigned_attribute("/optimizer", "steps");
@@ -398,8 +403,9 @@ kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
   const auto found = config.find(kPrecision);
   const std::string precision = found == config.end() ? "" : found->second;
   if (precision != "f32" && precision != "bf16") {
-    throw Error(text_of("checkpoint: ", checkpoint.string(), " was trained in precision '", precision,
-                        "', which this version does not know; use the version that wrote it"));
+    throw Error(
+        "checkpoint: {} was trained in precision '{}', which this version does not know; use the version that wrote it",
+        checkpoint, precision);
   }
   return kernels::precision_of(precision);
 }
@@ -409,9 +415,10 @@ model::ParameterLayout check_parameters(const storage::File& file, const std::st
   for (const auto& parameter : layout.parameters) {
     const auto found = file.shape(dataset(group, parameter));
     if (std::equal(found.begin(), found.end(), parameter.shape.begin(), parameter.shape.end())) continue;
-    throw Error(text_of("checkpoint: ", file.name(), " at ", dataset(group, parameter),
-                        " does not have the shape that the model's options require; use another copy or the previous "
-                        "checkpoint"));
+    throw Error(
+        "checkpoint: {} at {} does not have the shape that the model's options require; use another copy or the "
+        "previous checkpoint",
+        file.name(), dataset(group, parameter));
   }
   return layout;
 }
@@ -431,8 +438,7 @@ LoadedModel load_model(const std::filesystem::path& checkpoint, const std::funct
                      file.unsigned_attribute("/", "update")};
   const auto check_size = [&](const char* side, std::size_t words, std::size_t expected) {
     if (words == expected) return;
-    throw Error(text_of("checkpoint: ", checkpoint.string(), " has ", words, " ", side,
-                        " words, but its model expects ", expected));
+    throw Error("checkpoint: {} has {} {} words, but its model expects {}", checkpoint, words, side, expected);
   };
   check_size("source", loaded.source_vocabulary.size(), loaded.model.options().source_words);
   check_size("target", loaded.target_vocabulary.size(), loaded.model.options().target_words);

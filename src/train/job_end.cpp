@@ -20,7 +20,7 @@ std::string utc(double unix_seconds) {
 }
 
 std::string minutes(double count) {
-  return text_of(count, count == 1 ? " minute" : " minutes");
+  return fmt::format("{:g}{}", count, count == 1 ? " minute" : " minutes");
 }
 
 }  // namespace
@@ -34,19 +34,21 @@ Deadline deadline_of(std::optional<double> stop_before, const comm::Lookup& envi
     if (text.empty()) continue;
     double end = 0;
     if (!value::read(text, end) || end < 0 || end >= kYear10000) {
-      throw Error(text_of(name, " is '", text,
-                          "' but must be when the job ends, in seconds since 1970 (as date +%s prints them); set "
-                          "RNNSEARCH_END_TIME to it, or to 0 if there is no end"));
+      throw Error(
+          "{} is '{}' but must be when the job ends, in seconds since 1970 (as date +%s prints them); set "
+          "RNNSEARCH_END_TIME to it, or to 0 if there is no end",
+          name, text);
     }
     if (end == 0) break;
     const double deadline = end - 60 * before;
     if (deadline <= now) {
-      throw Error(text_of(name, " says that the job ends at ", utc(end), ", and stop-before is ", minutes(before),
-                          ", so no time is left to train; give a smaller --stop-before, or set RNNSEARCH_END_TIME to "
-                          "the end of the job (0: there is none)"));
+      throw Error(
+          "{} says that the job ends at {}, and stop-before is {}, so no time is left to train; give a smaller "
+          "--stop-before, or set RNNSEARCH_END_TIME to the end of the job (0: there is none)",
+          name, utc(end), minutes(before));
     }
-    return {deadline, text_of("will stop with a checkpoint before ", utc(deadline), ", in ", duration(deadline - now),
-                              ": ", minutes(before), " before the end that ", name, " says")};
+    return {deadline, fmt::format("will stop with a checkpoint before {}, in {}: {} before the end that {} says",
+                                  utc(deadline), duration(deadline - now), minutes(before), name)};
   }
   if (!stop_before) return {};
   return {{},

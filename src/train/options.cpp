@@ -217,9 +217,10 @@ void check_ranks(const TrainOptions& options, int ranks) {
   for (std::uint64_t n = 1; n < shards; ++n) {
     if (shards % n == 0) divisors += (divisors.empty() ? "" : ", ") + std::to_string(n);
   }
-  throw Error(text_of("reproducible-shards = ", shards, " on ", ranks, " ranks: each rank needs the same number of ",
-                      "shards; start ", divisors, divisors.empty() ? "" : " or ", shards,
-                      " ranks, or choose a multiple of ", ranks, " for another run"));
+  throw Error(
+      "reproducible-shards = {0} on {1} ranks: each rank needs the same number of shards; start {2}{3}{0} ranks, or "
+      "choose a multiple of {1} for another run",
+      shards, ranks, divisors, divisors.empty() ? "" : " or ");
 }
 
 std::uint64_t shards_of_rank(const TrainOptions& options, int ranks) {
@@ -230,14 +231,13 @@ void check(const TrainOptions& options, const model::ModelOptions& model) {
   if (options.guided_alignment == 0) return;
   const bool global = model.attention_window == model::AttentionWindow::kGlobal;
   if (model.attends() && global) return;
-  throw Error(text_of("guided-alignment = ", options.guided_alignment,
-                      model.attends() ? text_of(" with attention-window = ", name_of(model.attention_window))
-                                      : " with attention = none",
-                      " makes no sense: ",
-                      model.attends() ? "a word outside the window has no weight that a link could raise"
-                                      : "there are no weights to guide",
-                      "; choose ", model.attends() ? "attention-window = global" : "a score",
-                      ", or guided-alignment = 0"));
+  throw Error("guided-alignment = {:g}{} makes no sense: {}; choose {}, or guided-alignment = 0",
+              options.guided_alignment,
+              model.attends() ? fmt::format(" with attention-window = {}", name_of(model.attention_window))
+                              : " with attention = none",
+              model.attends() ? "a word outside the window has no weight that a link could raise"
+                              : "there are no weights to guide",
+              model.attends() ? "attention-window = global" : "a score");
 }
 
 Config config_of(const model::ModelOptions& options) {

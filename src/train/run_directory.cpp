@@ -73,7 +73,7 @@ std::string with_first_values(const std::string& text, const Config& before) {
     const auto former = before.find(first->first);
     const std::string& value = pairs.front().second;
     if (value == first->second || (former != before.end() && former->second == value)) continue;
-    log_line(text_of("[train] ", trimmed(line), " is ignored, because this run has begun already"));
+    log_line(fmt::format("[train] {} is ignored, because this run has begun already", trimmed(line)));
   }
   return kept;
 }
@@ -81,7 +81,7 @@ std::string with_first_values(const std::string& text, const Config& before) {
 void make_folder(const fs::path& path) {
   std::error_code reason;
   fs::create_directories(path, reason);
-  if (reason) throw Error(text_of("cannot make the folder ", path.string(), ": ", reason.message()));
+  if (reason) throw Error("cannot make the folder {}: {}", path, reason.message());
 }
 
 /// The checkpoint that a pointer file (`latest`, `best`) names; empty if the file does not exist.
@@ -122,14 +122,13 @@ fs::path checkpoint_of(const fs::path& run_or_checkpoint) {
     if (name().empty()) continue;
     return read_newest(name, [&](const std::string& checkpoint) {
       if (fs::exists(folder / checkpoint)) return folder / checkpoint;
-      throw Error(text_of((folder / link).string(), " names ", checkpoint,
-                          ", which is not there; name another checkpoint of ", folder.string()));
+      throw Error("{} names {}, which is not there; name another checkpoint of {}", folder / link, checkpoint, folder);
     });
   }
   throw Error(
-      text_of(run_or_checkpoint.string(),
-              " is a folder without checkpoints/best or checkpoints/latest; name a checkpoint, or a run directory "
-              "in which rnnsearch train has written one"));
+      "{} is a folder without checkpoints/best or checkpoints/latest; name a checkpoint, or a run directory in which "
+      "rnnsearch train has written one",
+      run_or_checkpoint);
 }
 
 std::optional<fs::path> run_that_has(const fs::path& file) {
@@ -144,7 +143,7 @@ std::optional<fs::path> run_that_has(const fs::path& file) {
   for (fs::path folder = file.parent_path(); folder != inside; inside = folder, folder = folder.parent_path()) {
     const std::string name = inside.filename().string();
     for (const char* own : {"config.ini", "log.jsonl", "environment.json", "attempt", "checkpoints", "validation"}) {
-      if ((name == own || name.starts_with(text_of(".", own, "."))) && is_run(folder)) return folder;
+      if ((name == own || name.starts_with(fmt::format(".{}.", own))) && is_run(folder)) return folder;
     }
   }
   return std::nullopt;
@@ -199,7 +198,7 @@ std::vector<RunDirectory::Change> RunDirectory::begin() {
       }
     }
     write_file_atomically(path_ / "config.ini", config_ini_);
-    write_file_atomically(path_ / "environment.json", environment_.dump(2) + '\n');
+    write_file_atomically(path_ / "environment.json", json_text(environment_, 2) + '\n');
     mend_log();
   });
   return changes;
@@ -208,7 +207,7 @@ std::vector<RunDirectory::Change> RunDirectory::begin() {
 void RunDirectory::check_same_run(const Config& identity) const {
   std::error_code reason;
   if (!fs::exists(path_, reason)) return;
-  if (!fs::is_directory(path_)) throw Error(text_of("", path_.string(), " is a file; --run must name a folder"));
+  if (!fs::is_directory(path_)) throw Error("{} is a file; --run must name a folder", path_);
   if (fs::is_empty(path_)) return;
   if (!fs::exists(path_ / "config.ini")) {
     // A run that has just begun has its attempt file, perhaps an empty checkpoints folder, and nothing else.
@@ -216,29 +215,29 @@ void RunDirectory::check_same_run(const Config& identity) const {
       const std::string name = entry.path().filename().string();
       if (name == "attempt" || name.starts_with(".attempt.tmp-") || name.starts_with(".config.ini.tmp-")) continue;
       if (name == "checkpoints" && updates().empty()) continue;
-      throw Error(text_of("the folder ", path_.string(), " holds ", name,
-                          " and is not a run of rnnsearch; choose another --run"));
+      throw Error("the folder {} holds {} and is not a run of rnnsearch; choose another --run", path_, name);
     }
   } else {
     const Config found = values_in(read_text_file(path_ / "config.ini"));
     for (const auto& [name, value] : identity) {
       const auto here = found.find(name);
       if (here == found.end() || here->second == value) continue;
-      throw Error(text_of("", path_.string(), " holds another run: its ", name, " is ", here->second, ", now it is ",
-                          value, "; use the same value, or choose another --run"));
+      throw Error("{} holds another run: its {} is {}, now it is {}; use the same value, or choose another --run",
+                  path_, name, here->second, value);
     }
     const auto began = found.find("resume");
     if (resume_ == "never" && !updates().empty() && (began == found.end() || began->second != "never")) {
-      throw Error(text_of("", path_.string(),
-                          " holds checkpoints of a run that was not begun with --resume never; choose "
-                          "another --run, or --resume auto"));
+      throw Error(
+          "{} holds checkpoints of a run that was not begun with --resume never; choose another --run, or --resume "
+          "auto",
+          path_);
     }
   }
   if (fs::exists(path_ / "attempt")) {
     const std::string other = read_file(path_ / "attempt");
     if (lives_here(other, path_)) {
-      throw Error(text_of("another trainer is writing to ", path_.string(), " (host, process, start: ",
-                          trimmed(other.substr(0, other.find('\n'))), "); end it first, or choose another --run"));
+      throw Error("another trainer is writing to {} (host, process, start: {}); end it first, or choose another --run",
+                  path_, trimmed(other.substr(0, other.find('\n'))));
     }
   }
 }
@@ -298,8 +297,8 @@ std::optional<fs::path> RunDirectory::choose_checkpoint() const {
       write_pointer("latest", path.filename());
       for (const auto& [bad, why] : damaged) {
         if (pointed_at(checkpoints() / "best") == bad.filename()) fs::remove(checkpoints() / "best");
-        log_line(text_of("[train] ", why, "; it is renamed to ", bad.filename().string(),
-                         ".damaged and training resumes from ", path.filename().string()));
+        log_line(fmt::format("[train] {}; it is renamed to {}.damaged and training resumes from {}", why,
+                             bad.filename(), path.filename()));
         fs::path aside = bad;
         fs::rename(bad, aside += ".damaged");
       }
@@ -307,8 +306,8 @@ std::optional<fs::path> RunDirectory::choose_checkpoint() const {
     return path;
   }
   if (!damaged.empty()) {
-    throw Error(text_of("all checkpoints of ", path_.string(), " are damaged (the newest: ", damaged.front().second,
-                        "); choose another --run to start from the beginning"));
+    throw Error("all checkpoints of {} are damaged (the newest: {}); choose another --run to start from the beginning",
+                path_, damaged.front().second);
   }
   return {};
 }
@@ -318,12 +317,11 @@ void RunDirectory::check_attempt() const {
   try {
     other = read_file(path_ / "attempt");
   } catch (const Error& error) {
-    throw Error(text_of("the attempt file of this run can no longer be read (", error.what(),
-                        "), so this trainer stops writing"));
+    throw Error("the attempt file of this run can no longer be read ({}), so this trainer stops writing", error.what());
   }
   if (other == attempt_) return;
-  throw Error(text_of("another trainer has taken over ", path_.string(), " (host, process, start: ",
-                      trimmed(other.substr(0, other.find('\n'))), "), so this one stops writing"));
+  throw Error("another trainer has taken over {} (host, process, start: {}), so this one stops writing", path_,
+              trimmed(other.substr(0, other.find('\n'))));
 }
 
 void RunDirectory::write_as_this_attempt(const std::function<void(const std::function<void()>&)>& write) const {
@@ -372,7 +370,7 @@ void RunDirectory::mend_log() const {
   std::size_t damaged = 0;
   for (std::string line; std::getline(lines, line);) {
     try {
-      static_cast<void>(Json::parse(line, "").at("event"));
+      static_cast<void>(parse_json(line, "").at("event"));
       kept += line + '\n';
     } catch (const Error&) {
       ++damaged;
@@ -381,13 +379,13 @@ void RunDirectory::mend_log() const {
   if (kept == content) return;
   write_file_atomically(path, kept);
   if (damaged == 0) return;
-  log_line(text_of("[train] ", path.string(), ": ", damaged, " of its lines ", damaged == 1 ? "was" : "were",
-                   " damaged, as an interrupted write leaves them, and ", damaged == 1 ? "is" : "are", " removed"));
+  log_line(fmt::format("[train] {}: {} of its lines {} damaged, as an interrupted write leaves them, and {} removed",
+                       path, damaged, damaged == 1 ? "was" : "were", damaged == 1 ? "is" : "are"));
 }
 
 void RunDirectory::log(const Json& record) {
   const fs::path path = path_ / "log.jsonl";
-  const std::string line = record.dump() + '\n';
+  const std::string line = json_text(record) + '\n';
   write_as_this_attempt([&](const auto& check) {
     check();
     const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -395,7 +393,7 @@ void RunDirectory::log(const Json& record) {
     const bool fine = file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
     const int reason = errno;
     if (file >= 0) ::close(file);
-    if (!fine) throw Error(text_of("cannot write ", path.string(), ": ", std::strerror(reason)));
+    if (!fine) throw Error("cannot write {}: {}", path, std::strerror(reason));
   });
 }
 

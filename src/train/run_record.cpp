@@ -65,15 +65,16 @@ void RunRecord::resumed(const std::string& checkpoint) {
 void RunRecord::changed(const std::vector<RunDirectory::Change>& changes) {
   for (const auto& [what, from, to] : changes) {
     add("change", {{"what", what}, {"from", from}, {"to", to}});
-    log_line(text_of("[train] ", what, " from here on: ", to.empty() ? "none" : to,
-                     "; before: ", from.empty() ? "none" : from));
+    log_line(fmt::format("[train] {} from here on: {}; before: {}", what, to.empty() ? "none" : to,
+                         from.empty() ? "none" : from));
   }
 }
 
 void RunRecord::updated(UpdateReport r) {
   if (r.skipped) {
-    log_line(text_of("[train] update ", r.update, ": the gradient is not finite, so the update is skipped (",
-                     state_.skipped_updates, " skipped updates so far)"));
+    log_line(fmt::format(
+        "[train] update {}: the gradient is not finite, so the update is skipped ({} skipped updates so far)", r.update,
+        state_.skipped_updates));
     add("skip", {{"skipped_updates", state_.skipped_updates}});
   }
   if (r.logged) {

@@ -20,7 +20,7 @@ constexpr const char* kAdvice = "give every host the same file, or name one on a
 corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& world) {
   std::optional<corpus::Corpus> corpus;
   const auto verify = world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
-  comm::agree(world, {text_of("corpus ", path.string()), kAdvice, [&] {
+  comm::agree(world, {fmt::format("corpus {}", path), kAdvice, [&] {
                         const comm::Activity activity(world, "verifies the corpus");
                         corpus.emplace(path, verify, stop_if_signal_came);
                         return "the fingerprint " + corpus->fingerprint();
@@ -34,7 +34,7 @@ LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const com
   const auto find = [&] { return comm::at_root(world, [&] { return checkpoint_of(run_or_checkpoint).string(); }); };
   read_newest(find, [&](const std::string& found) {
     checkpoint = found;
-    comm::agree(world, {text_of("checkpoint ", checkpoint), kAdvice, [&] {
+    comm::agree(world, {fmt::format("checkpoint {}", checkpoint), kAdvice, [&] {
                           const comm::Activity activity(world, "reads the checkpoint");
                           const std::string digest = storage::sealed_digest(checkpoint, "checkpoint");
                           loaded.emplace(load_model(checkpoint, stop_if_signal_came));
@@ -44,7 +44,7 @@ LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const com
   });
   if (world.is_root()) {
     const std::string changed = corpus::changed_libraries(loaded->pipeline);
-    if (!changed.empty()) log_line(text_of("[model] the corpus of ", checkpoint, ": ", changed));
+    if (!changed.empty()) log_line(fmt::format("[model] the corpus of {}: {}", checkpoint, changed));
   }
   return *std::move(loaded);
 }

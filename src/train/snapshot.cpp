@@ -33,9 +33,10 @@ void CheckpointSnapshot::allocate(std::span<const std::span<const float>* const>
   try {
     for (std::size_t i = 0; i < views.size(); ++i) blocks_[i].resize(views[i]->size());
   } catch (const std::bad_alloc&) {
-    throw Error(text_of("there is not enough memory for the copy of ", fixed(static_cast<double>(bytes) / 1e9, 2),
-                        " GB from which checkpoints are written in the background; give this rank more memory, or let "
-                        "training wait for its checkpoints with --synchronous-checkpoints"));
+    throw Error(
+        "there is not enough memory for the copy of {:.2f} GB from which checkpoints are written in the background; "
+        "give this rank more memory, or let training wait for its checkpoints with --synchronous-checkpoints",
+        static_cast<double>(bytes) / 1e9);
   }
 }
 

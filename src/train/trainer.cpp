@@ -118,7 +118,7 @@ class Trainer {
     state_.patience = {};
   }
 
-  std::string measured_by() const { return text_of(name_of(o_.best_metric), " on ", p_.dev_set); }
+  std::string measured_by() const { return fmt::format("{} on {}", name_of(o_.best_metric), p_.dev_set); }
 
   /// COLLECTIVE. At the root: what was transferred, if an initial model is given.
   std::optional<Transferred> begin_with_initial_model() {
@@ -209,11 +209,12 @@ class Trainer {
         checkpoint = checkpoints.empty() ? "" : checkpoints.front().filename().string();
       }
       p_.communicator.broadcast(checkpoint);
-      throw Error(text_of("the gradients of ", state_.skipped_in_a_row,
-                          " updates in a row were not finite, up to update ", state_.update, "; ",
-                          checkpoint.empty() ? "there is no earlier checkpoint, so start again"
-                                             : "the parameters of " + checkpoint + " are finite: resume",
-                          " with a lower learning-rate or clip-norm"));
+      throw Error(
+          "the gradients of {} updates in a row were not finite, up to update {}; {} with a lower learning-rate or "
+          "clip-norm",
+          state_.skipped_in_a_row, state_.update,
+          checkpoint.empty() ? "there is no earlier checkpoint, so start again"
+                             : "the parameters of " + checkpoint + " are finite: resume");
     }
   }
 
@@ -334,9 +335,10 @@ class Trainer {
     if (!saved_ && may_save()) save(true);
     collect(true);
     if (root_ && state_.skipped_in_a_row > 0) {
-      log_line(text_of(
-          "[train] the gradient of update ", state_.update, " was not finite, so no checkpoint of it is ", "written; ",
-          saved_update_ > 0 ? text_of("the newest one is of update ", saved_update_) : std::string("there is none")));
+      log_line(fmt::format("[train] the gradient of update {} was not finite, so no checkpoint of it is written; {}",
+                           state_.update,
+                           saved_update_ > 0 ? fmt::format("the newest one is of update {}", saved_update_)
+                                             : std::string("there is none")));
     }
     if (root_) record_.stopped(reason, stopping_.elapsed(), in_updates_, waited_);
     state_.elapsed_seconds = stopping_.elapsed();

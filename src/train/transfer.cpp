@@ -28,9 +28,10 @@ void check_same_model(const std::filesystem::path& checkpoint, const Config& the
     const auto found = then.find(name);
     const std::string former = found == then.end() ? "(unknown)" : found->second;
     if (former == value) continue;
-    throw Error(text_of("initial-model: ", checkpoint.string(), " has ", name, " = ", former,
-                        ", and this training has ", name, " = ", value,
-                        "; give the same value, or take all settings of that run with --config ", "RUN/config.ini"));
+    throw Error(
+        "initial-model: {0} has {1} = {2}, and this training has {1} = {3}; give the same value, or take all settings "
+        "of that run with --config RUN/config.ini",
+        checkpoint, name, former, value);
   }
 }
 
@@ -57,7 +58,8 @@ Match match_of(const Ids& ids, const corpus::Vocabulary& then) {
 std::string differences(const corpus::TextPipeline& then, const corpus::TextPipeline& now) {
   std::string text;
   const auto compare = [&](const char* name, const std::string& former, const std::string& present) {
-    if (former != present) text += text_of(text.empty() ? "" : ", ", name, " ", former, " then and ", present, " now");
+    if (former != present)
+      text += fmt::format("{}{} {} then and {} now", text.empty() ? "" : ", ", name, former, present);
   };
   const auto yes_or_no = [](bool value) { return value ? "yes" : "no"; };
   compare("tokenizer", then.tokenizer, now.tokenizer);
@@ -146,14 +148,16 @@ Transferred transfer_from(const std::filesystem::path& checkpoint, const corpus:
   for (const char* name : {"optimizer", "momentum"}) {
     const auto found = then.find(name);
     if (found != then.end() && found->second == now.at(name)) continue;
-    throw Error(text_of("initial-optimizer: ", checkpoint.string(), " was trained with ", name, " = ",
-                        found == then.end() ? "(unknown)" : found->second, ", and this training has ", now.at(name),
-                        "; give the same value, or leave out --initial-optimizer"));
+    throw Error(
+        "initial-optimizer: {} was trained with {} = {}, and this training has {}; give the same value, or leave out "
+        "--initial-optimizer",
+        checkpoint, name, found == then.end() ? "(unknown)" : found->second, now.at(name));
   }
   if (file.has_attribute("/", kAverageOf)) {
-    throw Error(text_of("initial-optimizer: ", checkpoint.string(), " is the mean of ",
-                        file.text_attribute("/", kAverageOf),
-                        " and holds no optimizer state; give one of those, or leave out --initial-optimizer"));
+    throw Error(
+        "initial-optimizer: {} is the mean of {} and holds no optimizer state; give one of those, or leave out "
+        "--initial-optimizer",
+        checkpoint, file.text_attribute("/", kAverageOf));
   }
   std::vector<float> values(copier.former_size());
   for (const auto& [name, accumulator] : optimizer->accumulators()) {

@@ -125,7 +125,7 @@ TEST(EnvironmentSwitch, KnowsTheWordsOfOptionsAndRefusesOthers) {
   for (const char* text : {"maybe", "2", "True", " 1"}) {
     ::setenv(name, text, 1);
     EXPECT_THAT(message_of([&] { environment_switch(name); }),
-                testing::HasSubstr(text_of(name, " is '", text, "' but must be 1, true, yes or on, or 0,")));
+                testing::HasSubstr(fmt::format("{} is '{}' but must be 1, true, yes or on, or 0,", name, text)));
     EXPECT_THROW(environment_switch(name), UsageError) << text;
   }
   ::unsetenv(name);

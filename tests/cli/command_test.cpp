@@ -167,7 +167,7 @@ TEST(Command, RefusesAWrongCommandLineBeforeItReadsAFile) {
     } catch (const UsageError& error) {
       said = error.what();
     } catch (const std::exception& error) {
-      said = text_of("not about usage: ", error.what());
+      said = fmt::format("not about usage: {}", error.what());
     }
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
     testing::internal::GetCapturedStderr();

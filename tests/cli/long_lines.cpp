@@ -111,7 +111,7 @@ std::vector<Work> all_work(const Scratch& scratch) {
   for (const char* tokenizer : {"words", "icu-words", "none"})
     works.push_back(to_words(tokenizer, pipeline_of(tokenizer)));
   for (const char* language : {"en", "fr", "de"})
-    works.push_back(to_words(text_of("moses-", language), pipeline_of("moses", language)));
+    works.push_back(to_words(fmt::format("moses-{}", language), pipeline_of("moses", language)));
   for (const char* normalization : {"nfc", "nfkc"}) {
     TextPipeline pipeline = pipeline_of("none");
     pipeline.normalization = normalization;
@@ -137,7 +137,7 @@ std::vector<Work> all_work(const Scratch& scratch) {
     };
   };
   for (const char* tokenizer : {"words", "icu-words", "none", "moses"})
-    works.push_back({text_of("copies-", tokenizer), copies_of(pipeline_of(tokenizer))});
+    works.push_back({fmt::format("copies-{}", tokenizer), copies_of(pipeline_of(tokenizer))});
   const auto once = [&works](const char* name, auto run) { works.push_back({name, run}); };
   once("cleaning", [](const std::string& line) {
     corpus::CleaningOptions options;
@@ -165,11 +165,11 @@ std::vector<Work> all_work(const Scratch& scratch) {
     Json file =
         Json::object({{"format", "rnnsearch-alignment"}, {"format_version", 1}, {"created_by", "x"}, {"model", "x"}});
     file["sentences"] = Json::array({sentence});
-    report::read_alignment(written(file.dump()));
+    report::read_alignment(written(json_text(file)));
   });
   using text::BleuTokenizer;
   for (const auto tokenizer : {BleuTokenizer::k13a, BleuTokenizer::kIntl, BleuTokenizer::kChar, BleuTokenizer::kZh}) {
-    works.push_back({text_of("bleu-", name_of(tokenizer)),
+    works.push_back({fmt::format("bleu-{}", name_of(tokenizer)),
                      [tokenizer](const std::string& line) { text::tokenize_for_bleu(line, tokenizer); }});
   }
   once("bleu", [](const std::string& line) {
@@ -201,7 +201,7 @@ int run(std::size_t shorter, std::size_t longer, const std::string& some) {
       if (some.find(name) == some.npos && !some.empty()) continue;
       work.run(line_of(unit, 64));  // what is made once
       for (const std::size_t bytes : {shorter * work.longer, longer * work.longer}) {
-        const std::string line = line_of(unit, bytes), profile = text_of(work.name, " ", name, " ", bytes);
+        const std::string line = line_of(unit, bytes), profile = fmt::format("{} {} {}", work.name, name, bytes);
         CALLGRIND_ZERO_STATS;
         work.run(line);
         CALLGRIND_DUMP_STATS_AT(profile.c_str());

@@ -10,7 +10,7 @@ namespace {
 
 std::string refusal(const std::vector<std::string>& units) {
   std::vector<std::string> hosts;
-  for (std::size_t rank = 0; rank < units.size(); ++rank) hosts.push_back(text_of("node", rank));
+  for (std::size_t rank = 0; rank < units.size(); ++rank) hosts.push_back(fmt::format("node{}", rank));
   try {
     check_units_are_one(units, hosts);
   } catch (const Error& error) {

@@ -80,7 +80,7 @@ const std::map<std::string, Another> kOthers = [] {
 class Resumed : public testing::Test {
  protected:
   void SetUp() override {
-    set_log_sink([this](std::string_view line) { said_ += text_of(line, "\n"); });
+    set_log_sink([this](std::string_view line) { said_ += fmt::format("{}\n", line); });
     const auto write = [&](const char* name, int lines, const char* line) {
       std::ofstream file(scratch_ / name);
       for (int i = 0; i < lines; ++i) file << "w" << i % 7 << " " << line << "\n";
@@ -147,11 +147,11 @@ class Resumed : public testing::Test {
   std::string copy_of_run(Values values) {
     std::string& key = made_[values];
     if (key.empty()) {
-      key = values.empty() ? "plain" : text_of("with-", made_.size());
+      key = values.empty() ? "plain" : fmt::format("with-{}", made_.size());
       values["max-updates"] = "2";
       EXPECT_EQ(train(key, values), 0) << key;
     }
-    const std::string copy = text_of("copy-", ++copies_);
+    const std::string copy = fmt::format("copy-{}", ++copies_);
     fs::copy(scratch_ / key, scratch_ / copy, fs::copy_options::recursive);
     return copy;
   }
@@ -186,7 +186,8 @@ TEST_F(Resumed, DoesWithEveryOptionWhatItsWordSays) {
     ++cells[word];
     if (word == Later::kFixed) {
       const std::string refusal = message_of([&] { train(run, now); });
-      EXPECT_THAT(refusal, HasSubstr(text_of("holds another run: its ", name, " is ", before, ", now it is ", value)));
+      EXPECT_THAT(refusal,
+                  HasSubstr(fmt::format("holds another run: its {} is {}, now it is {}", name, before, value)));
       EXPECT_EQ(recorded(run, name), before);
       EXPECT_FALSE(fs::exists(scratch_ / run / "checkpoints/update-00000004.h5"));
       continue;
@@ -197,13 +198,15 @@ TEST_F(Resumed, DoesWithEveryOptionWhatItsWordSays) {
                            (name == "max-updates" ? "update-00000005.h5" : "update-00000004.h5")));
     if (word == Later::kFirst) {
       EXPECT_EQ(recorded(run, name), before);
-      EXPECT_THAT(log, testing::Not(HasSubstr(text_of("\"what\":\"", name, "\""))));
-      EXPECT_THAT(said_, HasSubstr(text_of("[train] ", name, " = ", value, " is ignored, because this run has begun")));
+      EXPECT_THAT(log, testing::Not(HasSubstr(fmt::format("\"what\":\"{}\"", name))));
+      EXPECT_THAT(said_, HasSubstr(fmt::format("[train] {} = {} is ignored, because this run has begun", name, value)));
     } else if (recorded_options.contains(name)) {
       EXPECT_EQ(recorded(run, name), value);
-      EXPECT_THAT(log, HasSubstr(text_of(R"("what":")", name, R"(","from":")", before, R"(","to":")", value, "\"")));
-      EXPECT_THAT(said_, HasSubstr(text_of("[train] ", name, " from here on: ", value,
-                                           "; before: ", before.empty() ? "none" : before, "\n")));
+      EXPECT_THAT(log, HasSubstr(fmt::format(R"("what":"{}","from":"{}","to":"{})"
+                                             "\"",
+                                             name, before, value)));
+      EXPECT_THAT(said_, HasSubstr(fmt::format("[train] {} from here on: {}; before: {}\n", name, value,
+                                               before.empty() ? "none" : before)));
     }
   }
   EXPECT_EQ(cells[Later::kFixed] + cells[Later::kFree] + cells[Later::kFirst], static_cast<int>(kOthers.size()));

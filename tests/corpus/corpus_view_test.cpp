@@ -20,15 +20,15 @@ TEST(CorpusView, CountsEveryPairInOneBarOfEachSide) {
   Json json = Json::object();
   json["format"] = "of the caller";
   describe_corpus(corpus, 2, json);
-  EXPECT_EQ(json.at("train").at("pairs").integer(), 500);
-  ASSERT_EQ(json.at("pairs").items().size(), 2U);
-  EXPECT_THAT(json.at("pairs").items()[1].at("source").string(), testing::StartsWith("p1"));
+  EXPECT_EQ(as_integer(json.at("train").at("pairs")), 500);
+  ASSERT_EQ(as_array(json.at("pairs")).size(), 2U);
+  EXPECT_THAT(as_string(as_array(json.at("pairs"))[1].at("source")), testing::StartsWith("p1"));
   std::int64_t source = 0, target = 0, next = 1;
-  for (const Json& row : json.at("train").at("lengths").items()) {
-    EXPECT_EQ(row.at("from").integer(), next);
-    next = row.at("to").integer() + 1;
-    source += row.at("source").integer();
-    target += row.at("target").integer();
+  for (const Json& row : as_array(json.at("train").at("lengths"))) {
+    EXPECT_EQ(as_integer(row.at("from")), next);
+    next = as_integer(row.at("to")) + 1;
+    source += as_integer(row.at("source"));
+    target += as_integer(row.at("target"));
   }
   EXPECT_EQ(source, 500);
   EXPECT_EQ(target, 500);

@@ -27,15 +27,15 @@ struct Corpora {
 
   explicit Corpora(const std::vector<std::size_t>& sizes) {
     std::string words;
-    for (int i = 0; i < 100; ++i) words += text_of("w", i, "\n");
+    for (int i = 0; i < 100; ++i) words += fmt::format("w{}\n", i);
     prepare(options("words", words + "A\nB\nC\n"));
     for (std::size_t k = 0; k < sizes.size(); ++k) {
       std::string text, links;
       for (std::size_t i = 0; i < sizes[k]; ++i) {
-        text += text_of("ABC"[k], " w", i / 100, " w", i % 100, "\n");
-        links += text_of(i % 3, "-", (i + 1) % 3, "\n");
+        text += fmt::format("{} w{} w{}\n", "ABC"[k], i / 100, i % 100);
+        links += fmt::format("{}-{}\n", i % 3, (i + 1) % 3);
       }
-      PrepareOptions made = options(text_of("corpus", k), text);
+      PrepareOptions made = options(fmt::format("corpus{}", k), text);
       made.vocabulary_of = scratch / "words.h5";
       made.shard_pairs = 37;
       if (k == 1) made.train[0].alignments = write_text(scratch / "links", links);
@@ -247,8 +247,8 @@ TEST(Mixture, IsKnownByItsCorporaAndWeights) {
   const Corpora corpora({40, 50, 60});
   const auto with = [&](const std::vector<MixedCorpus>& others) { return fingerprint_of(corpora.all[0], others); };
   const std::string mixed = with({{&corpora.all[1], 0.5}, {&corpora.all[2], 1}});
-  EXPECT_EQ(mixed, text_of(corpora.all[0].fingerprint(), " + 0.5 * ", corpora.all[1].fingerprint(), " + 1 * ",
-                           corpora.all[2].fingerprint()));
+  EXPECT_EQ(mixed, fmt::format("{} + 0.5 * {} + 1 * {}", corpora.all[0].fingerprint(), corpora.all[1].fingerprint(),
+                               corpora.all[2].fingerprint()));
   const std::set<std::string> all{mixed, with({{&corpora.all[2], 1}, {&corpora.all[1], 0.5}}),
                                   with({{&corpora.all[1], 0.5}}), with({{&corpora.all[1], 0.25}}), with({})};
   EXPECT_EQ(all.size(), 5u);

@@ -280,8 +280,8 @@ TEST(Prepare, DropsRepeatedPairsInAnyMemory) {
   const Scratch scratch;
   std::string source, target;
   for (int i = 0; i < 20000; ++i) {  // pairs 0 to 6999, again and again; the target alone differs in some
-    source += text_of("s", i % 3500, "\n");
-    target += text_of("t", i % 7000, "\n");
+    source += fmt::format("s{}\n", i % 3500);
+    target += fmt::format("t{}\n", i % 7000);
   }
   PrepareOptions options = options_of(scratch, source, target);
   options.cleaning.drop_repeated = true;
@@ -414,7 +414,7 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
        {"train.src", "empty"}},
       {"compressed emptiness",
        [](auto& o, auto& s) {
-         EXPECT_EQ(std::system(text_of("gzip </dev/null >'", (s / "train.src").string(), "'").c_str()), 0);
+         EXPECT_EQ(std::system(fmt::format("gzip </dev/null >'{}'", s / "train.src").c_str()), 0);
          write_text(s / "train.tgt", "\xef\xbb\xbf");
          (void)o;
        },
@@ -626,7 +626,7 @@ TEST(Prepare, NamesABadLineBeforeOneThatCannotBeRead) {
   const Scratch scratch;
   PrepareOptions options = options_of(scratch, "a\n\xff\nc\n", "x\ny\nz\nno source\n");
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("train.src, line 2, byte 1: not valid UTF-8"));
-  options.train = {{write_text(scratch / "both.tsv", text_of("a\tx\n\xff\ty\nno tab\n")), {}}};
+  options.train = {{write_text(scratch / "both.tsv", std::string("a\tx\n\xff\ty\nno tab\n")), {}}};
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("both.tsv, line 2, byte 1: not valid UTF-8"));
   write_text(scratch / "both.tsv", "a\tx\nno tab\n\xff\ty\n");
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("both.tsv line 2 has no tab"));

@@ -72,7 +72,7 @@ TEST(TextPipeline, ReadsUnknownWordsBackAsItWroteThem) {
   pieces.tokenizer = "none";
   pieces.source_subwords = pieces.target_subwords =
       text::train_subwords({"aa ab", "ba bb"}, {.pieces = 270, .exactly = false});
-  const std::string line = text_of(kUnknownInText, " aa ", kUnknownInText, " ", kUnknownInText, " b");
+  const std::string line = fmt::format("{0} aa {0} {0} b", kUnknownInText);
   EXPECT_EQ(pieces.to_text(pieces.to_words(line, Side::kTarget)), line);
 }
 

@@ -32,8 +32,8 @@ TEST(TextStream, UnpacksFilesAndTakesPipesAsTheyAre) {
   const Scratch scratch;
   std::string text, lines;
   for (int i = 0; i < 100000; ++i) {  // several buffers
-    text += text_of("line ", i, "\n");
-    lines += text_of("line ", i, "|");
+    text += fmt::format("line {}\n", i);
+    lines += fmt::format("line {}|", i);
   }
   write_file_atomically(scratch / "plain", text);
   EXPECT_TRUE(all_of(scratch / "plain") == lines);

@@ -77,7 +77,7 @@ TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
       }
       ASSERT_EQ(by_lists.live(), by_all.live());
     }
-    expect_same_bits({by_lists.result()}, {by_all.result()}, text_of("search ", search));
+    expect_same_bits({by_lists.result()}, {by_all.result()}, fmt::format("search {}", search));
   }
   EXPECT_GT(decided, 0u);
   EXPECT_LT(decided, steps);
@@ -129,7 +129,7 @@ TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
     }
     auto by_all = translate(ensemble, with_others, options, {}, forced);
     by_all.resize(source.size());
-    expect_same_bits(by_lists, by_all, text_of("beam ", beam));
+    expect_same_bits(by_lists, by_all, fmt::format("beam {}", beam));
   };
   for (const std::size_t beam : {1u, 2u, 12u}) {
     expect_the_same(model, beam, 1);

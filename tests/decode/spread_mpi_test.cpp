@@ -32,11 +32,11 @@ TEST(Deal, GivesEveryRankTheItemsOfItsTurn) {
 }
 
 TEST(Spread, GivesTheRootTheResultsInTheOrderOfItsItems) {
-  const support::Watchdog watchdog(300, text_of("spreading, rank ", communicator().rank()));
+  const support::Watchdog watchdog(300, fmt::format("spreading, rank {}", communicator().rank()));
   std::vector<std::string> items;
   std::vector<std::size_t> lengths;
   for (std::size_t i = 0; i < 23 && communicator().is_root(); ++i) {
-    items.push_back(std::string(i * 7 % 5, 'x') + text_of(i));
+    items.push_back(std::string(i * 7 % 5, 'x') + std::to_string(i));
     lengths.push_back(items.back().size());
   }
   std::size_t computed = 0;
@@ -58,7 +58,7 @@ TEST(Spread, GivesTheRootTheResultsInTheOrderOfItsItems) {
 }
 
 TEST(Spread, LeavesOutWhatARankDidNotDoOnceASignalCame) {
-  const support::Watchdog watchdog(300, text_of("stopping, rank ", communicator().rank()));
+  const support::Watchdog watchdog(300, fmt::format("stopping, rank {}", communicator().rank()));
   const StopSignals signals;
   const int last = communicator().size() - 1;
   std::vector<double> items;

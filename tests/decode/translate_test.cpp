@@ -239,7 +239,7 @@ void expect_the_same_by_any_number_together(const Ensemble& ensemble) {
   const auto one = translate(ensemble, source, options);
   for (const std::size_t together : {2, 7, 100}) {
     options.batch_sentences = together;
-    expect_same_bits(translate(ensemble, source, options), one, text_of(together, " together"));
+    expect_same_bits(translate(ensemble, source, options), one, fmt::format("{} together", together));
   }
 }
 

@@ -181,7 +181,7 @@ TEST(CorpusBleu, RefusesDifferentNumbersOfLinesWithBothCounts) {
 }
 
 TEST(Signature, HasTheKeysOfSacrebleuInItsOrder) {
-  const std::string version = text_of("|version:rnnsearch-", kVersion);
+  const std::string version = fmt::format("|version:rnnsearch-{}", kVersion);
   BleuOptions options;
   EXPECT_EQ(signature(options, 1), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp" + version);
   EXPECT_EQ(signature(options, 2, Bootstrap{}),

@@ -34,7 +34,7 @@ TEST(LengthChart, DrawsACurveASystemAndTheShareOfItsBestBucket) {
   Evaluation evaluation;
   evaluation.systems = {system("RNNsearch", kLabels, {{24.8}, {26.5}, {25.9}, {25.2}, {24.4}, {23.0}, {20.1, 37}}),
                         system("RNNencdec", kLabels, {{22.0}, {19.1}, {14.2}, {9.4}, {6.1}, {4.0}, {2.2, 37}})};
-  EXPECT_EQ(text_of("\n", render_length_chart(evaluation)), R"(
+  EXPECT_EQ(fmt::format("\n{}", render_length_chart(evaluation)), R"(
 BLEU by sentence length
 
   30 +
@@ -91,13 +91,13 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 TEST(LengthChart, StaysWithinEightyColumnsOfPlainAscii) {
   std::vector<std::string> labels{"up to 10"};
-  for (std::size_t edge = 20; edge <= 80; edge += 10) labels.push_back(text_of(edge - 9, "-", edge));
+  for (std::size_t edge = 20; edge <= 80; edge += 10) labels.push_back(fmt::format("{}-{}", edge - 9, edge));
   labels.push_back("over 80");  // nine buckets
   Evaluation evaluation;
   evaluation.length = LengthOf::kLongest;
   for (std::size_t s = 0; s < 7; ++s) {
     evaluation.systems.push_back(
-        system(text_of("system ", s), labels, std::vector<Point>(9, {60.0 + double(s), 1000})));
+        system(fmt::format("system {}", s), labels, std::vector<Point>(9, {60.0 + double(s), 1000})));
   }
   const std::string chart = render_length_chart(evaluation);
   for (const std::string& line : lines_of(chart)) EXPECT_LE(line.size(), 80u) << line;
@@ -112,7 +112,7 @@ TEST(LengthChart, RefusesMoreSystemsThanItHasMarksFor) {
   Evaluation evaluation;
   const std::vector<std::string> labels{"up to 10", "over 10"};
   for (std::size_t s = 0; s < kChartSystems; ++s) {
-    evaluation.systems.push_back(system(text_of("system ", s), labels, {{20}, {10}}));
+    evaluation.systems.push_back(system(fmt::format("system {}", s), labels, {{20}, {10}}));
   }
   EXPECT_NO_THROW(render_length_chart(evaluation));
   evaluation.systems.push_back(system("one more", labels, {{20}, {10}}));

@@ -55,7 +55,7 @@ without unknown words          0                         -                     -
 * fewer than 100 sentences: too few for a reliable score
 lengths counted by tok:13a
 BLEU [95% bootstrap interval]  )";
-  EXPECT_EQ(text_of("\n", render_table(evaluation)), expected + evaluation.systems[0].signature + "\n");
+  EXPECT_EQ(fmt::format("\n{}", render_table(evaluation)), expected + evaluation.systems[0].signature + "\n");
 }
 
 TEST(RenderTable, ShowsWhatElseWasAskedFor) {
@@ -66,9 +66,9 @@ TEST(RenderTable, ShowsWhatElseWasAskedFor) {
   options.length = LengthOf::kLongest;
   options.length_tokenizer = text::BleuTokenizer::kChar;
   const Evaluation evaluation = Corpus().evaluate(options);
-  const std::string table = text_of("\n", render_table(evaluation));
+  const std::string table = fmt::format("\n{}", render_table(evaluation));
   const auto has = [&](const std::string& line) {
-    EXPECT_NE(table.find(text_of("\n", line)), table.npos) << line << table;
+    EXPECT_NE(table.find(fmt::format("\n{}", line)), table.npos) << line << table;
   };
   has("words of the longer side      sentences   RNNsearch  Système 2\n");
   has("all                                 121     100.00      76.29†\n");  // (248 / 732)^(1/4)
@@ -138,53 +138,54 @@ TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
   options.significance = {SignificanceTest::kBootstrap, 100, 12345};
   const Corpus corpus;
   const Evaluation evaluation = corpus.evaluate(options);
-  const Json json = Json::parse(to_json(evaluation).dump(), "test");
+  const Json json = parse_json(json_text(to_json(evaluation)), "test");
   const auto holds = [](const Json& object, const char* members) {
-    const Json expected = Json::parse(members, "expected");
-    for (const auto& [name, value] : expected.members()) EXPECT_EQ(object.at(name).dump(), value.dump()) << name;
+    const Json expected = parse_json(members, "expected");
+    for (const auto& [name, value] : as_object(expected).items())
+      EXPECT_EQ(json_text(object.at(name)), json_text(value)) << name;
   };
   holds(json,
         R"({"format":"rnnsearch-evaluation","format_version":1,"set":"test/news","references":1,"length":"reference",
                   "length_tokenizer":"13a","edges":[10,20],"bootstrap":{"samples":1000,"seed":12345}})");
-  EXPECT_EQ(json.at("created_by").string(), kCreatedBy);
+  EXPECT_EQ(as_string(json.at("created_by")), kCreatedBy);
 
-  const Json& system = json.at("systems").items().at(1);
-  EXPECT_EQ(system.at("signature").string(), evaluation.systems[1].signature);
+  const Json& system = as_array(json.at("systems")).at(1);
+  EXPECT_EQ(as_string(system.at("signature")), evaluation.systems[1].signature);
   holds(system, R"({"system":"Système 2","best_bucket":"up to 10"})");  // of one sentence, 11-20 is better
   const Json& all = system.at("all");
   const BucketScore& score = evaluation.systems[1].all;
   holds(all, R"({"label":"all","sentences":121,"reliable":true})");
-  EXPECT_EQ(all.at("bleu").number(), score.bleu.score);
-  EXPECT_EQ(all.at("low").number(), *score.low);
-  EXPECT_EQ(all.at("high").number(), *score.high);
-  EXPECT_EQ(all.at("ratio").number(), score.bleu.ratio);
-  EXPECT_EQ(all.at("chrF").at("low").number(), *score.others[0].low);
-  EXPECT_EQ(system.at("buckets").items().size(), 3u);
-  holds(system.at("buckets").items()[1], R"({"label":"11-20"})");
-  const auto& shares = system.at("shares_of_best_bucket").items();
+  EXPECT_EQ(as_number(all.at("bleu")), score.bleu.score);
+  EXPECT_EQ(as_number(all.at("low")), *score.low);
+  EXPECT_EQ(as_number(all.at("high")), *score.high);
+  EXPECT_EQ(as_number(all.at("ratio")), score.bleu.ratio);
+  EXPECT_EQ(as_number(all.at("chrF").at("low")), *score.others[0].low);
+  EXPECT_EQ(as_array(system.at("buckets")).size(), 3u);
+  holds(as_array(system.at("buckets"))[1], R"({"label":"11-20"})");
+  const auto& shares = as_array(system.at("shares_of_best_bucket"));
   ASSERT_EQ(shares.size(), 3u);
-  EXPECT_EQ(shares[0].number(), 1);
-  EXPECT_GT(shares[1].number(), 1);
+  EXPECT_EQ(as_number(shares[0]), 1);
+  EXPECT_GT(as_number(shares[1]), 1);
   EXPECT_TRUE(shares[2].is_null());
   holds(system.at("without_unknown_words"), R"({"sentences":0})");
-  EXPECT_EQ(system.at("by_unknown_share").items().size(), 5u);
-  holds(system.at("by_rarest_word").items()[2], R"({"sentences":121})");
-  holds(system.at("words_by_frequency").items().at(0),
+  EXPECT_EQ(as_array(system.at("by_unknown_share")).size(), 5u);
+  holds(as_array(system.at("by_rarest_word"))[2], R"({"sentences":121})");
+  holds(as_array(system.at("words_by_frequency")).at(0),
         R"({"label":"unknown","words":121,"precision":1.0,"recall":1.0,"f1":1.0})");
-  EXPECT_NE(system.at("chrF++").at("signature").string().find("nc:6"), std::string::npos);
+  EXPECT_NE(as_string(system.at("chrF++").at("signature")).find("nc:6"), std::string::npos);
 
-  ASSERT_EQ(json.at("comparisons").items().size(), 9u);  // three metrics of all, and of two buckets
-  const Json& comparison = json.at("comparisons").items()[0];
+  ASSERT_EQ(as_array(json.at("comparisons")).size(), 9u);  // three metrics of all, and of two buckets
+  const Json& comparison = as_array(json.at("comparisons"))[0];
   holds(comparison, R"({"method":"bootstrap","baseline":"RNNsearch","system":"Système 2","metric":"BLEU","row":"all",
                         "samples":100,"seed":12345})");
-  EXPECT_NEAR(comparison.at("difference").number(), score.bleu.score - 100, 1e-9);
-  EXPECT_EQ(comparison.at("p").number(), 1.0 / 101);
+  EXPECT_NEAR(as_number(comparison.at("difference")), score.bleu.score - 100, 1e-9);
+  EXPECT_EQ(as_number(comparison.at("p")), 1.0 / 101);
 
-  ASSERT_EQ(json.at("sentences").items().size(), 121u);
-  const Json& sentence = json.at("sentences").items()[120];
+  ASSERT_EQ(as_array(json.at("sentences")).size(), 121u);
+  const Json& sentence = as_array(json.at("sentences"))[120];
   holds(sentence,
         R"({"line":121,"source":"s","references":["a b c d e f g h i j k"],"bucket":"11-20","unknown_share":0.5})");
-  EXPECT_NEAR(sentence.at("systems").at("RNNsearch").at("bleu").number(), 100, 1e-9);
+  EXPECT_NEAR(as_number(sentence.at("systems").at("RNNsearch").at("bleu")), 100, 1e-9);
   holds(sentence.at("systems").at("Système 2"), R"({"hypothesis":"a b c d e f g h i j k z"})");
 }
 
@@ -196,17 +197,17 @@ TEST(ToJson, HasNullForWhatThereIsNot) {
   options.ter = true;
   options.significance = {SignificanceTest::kBootstrap, 100, 12345};
   const Json json = to_json(evaluate({{}, references, {}, {}, {}, nullptr}, systems, options));
-  const Json& system = json.at("systems").items()[1];
+  const Json& system = as_array(json.at("systems"))[1];
   EXPECT_EQ(system.at("all").at("low"), Json(0.0));
   EXPECT_EQ(system.at("all").at("high"), Json(0.0));
-  const Json& empty = system.at("buckets").items()[2];  // over 20 words
+  const Json& empty = as_array(system.at("buckets"))[2];  // over 20 words
   for (const char* name : {"bleu", "low", "high", "ratio", "precisions", "brevity_penalty"}) {
     EXPECT_TRUE(empty.at(name).is_null()) << name;
     EXPECT_FALSE(system.at("all").at(name).is_null()) << name;
   }
   for (const char* name : {"score", "low", "high"}) EXPECT_TRUE(empty.at("TER").at(name).is_null()) << name;
-  for (const Json& comparison : json.at("comparisons").items()) EXPECT_TRUE(comparison.at("p").is_null());
-  EXPECT_FALSE(json.at("comparisons").items().empty());
+  for (const Json& comparison : as_array(json.at("comparisons"))) EXPECT_TRUE(comparison.at("p").is_null());
+  EXPECT_FALSE(as_array(json.at("comparisons")).empty());
 }
 
 TEST(ToJson, LeavesOutWhatWasNotAskedFor) {
@@ -218,12 +219,12 @@ TEST(ToJson, LeavesOutWhatWasNotAskedFor) {
   const Json json = to_json(evaluation);
   EXPECT_TRUE(json.at("set").is_null());
   EXPECT_TRUE(json.at("bootstrap").is_null());
-  EXPECT_EQ(json.find("comparisons"), nullptr);
-  EXPECT_EQ(json.find("sentences"), nullptr);
-  const Json& system = json.at("systems").items()[0];
+  EXPECT_EQ(find_member(json, "comparisons"), nullptr);
+  EXPECT_EQ(find_member(json, "sentences"), nullptr);
+  const Json& system = as_array(json.at("systems"))[0];
   EXPECT_TRUE(system.at("without_unknown_words").is_null());
   for (const char* name : {"by_unknown_share", "by_rarest_word", "words_by_frequency", "chrF"}) {
-    EXPECT_EQ(system.find(name), nullptr) << name;
+    EXPECT_EQ(find_member(system, name), nullptr) << name;
   }
 }
 

@@ -47,7 +47,7 @@ std::string tokenized(std::string_view line, const TerOptions& options) {
 
 Lines random_words(Random& random, std::size_t count, std::uint64_t vocabulary) {
   Lines words(count);
-  for (std::string& word : words) word = text_of("w", random.below(vocabulary));
+  for (std::string& word : words) word = fmt::format("w{}", random.below(vocabulary));
   return words;
 }
 
@@ -143,7 +143,7 @@ TEST(Ter, ShiftsAtMostTenWordsAtOnce) {
 TEST(Ter, ShiftsAtMostFiftyWordsFar) {
   const auto line = [](int between, bool moved) {
     std::string text = moved ? "" : "moved ";
-    for (int i = 0; i < between; ++i) text += text_of(i, " ");
+    for (int i = 0; i < between; ++i) text += fmt::format("{} ", i);
     return moved ? text + "moved" : text;
   };
   EXPECT_EQ(edits(line(50, true), line(50, false)), 1u);
@@ -155,7 +155,7 @@ TEST(Ter, StaysWithinTwentyFiveWordsOfTheDiagonal) {
   // between are all different, and a phrase of ten is shifted where that helps.
   const auto words = [](char kind, int count) {
     std::string text;
-    for (int i = 0; i < count; ++i) text += text_of(kind, i, " ");
+    for (int i = 0; i < count; ++i) text += fmt::format("{}{} ", kind, i);
     return text;
   };
   EXPECT_EQ(edits(words('x', 20) + words('s', 60), words('s', 60) + words('y', 20)), 40u);

@@ -23,8 +23,8 @@ std::string line_of(const GoldLinks& gold, std::uint32_t first_index) {
   std::string line;
   for (const evaluate::Link& link : gold.possible) {
     const bool sure = std::binary_search(gold.sure.begin(), gold.sure.end(), link);
-    line += text_of(line.empty() ? "" : " ", std::uint64_t{link.source} + first_index, sure ? "-" : "?",
-                    std::uint64_t{link.target} + first_index);
+    line += fmt::format("{}{}{}{}", line.empty() ? "" : " ", std::uint64_t{link.source} + first_index, sure ? "-" : "?",
+                        std::uint64_t{link.target} + first_index);
   }
   return line + "\n";
 }

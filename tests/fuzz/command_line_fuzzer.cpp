@@ -260,7 +260,7 @@ void run_all(const Arguments& arguments, const cli::Command* command) {
 void write_configurations(Arguments& arguments) {
   int files = 0;
   const auto path_of = [&](const std::string& text) {
-    return text.starts_with("/nowhere/") ? text : written(text_of("config-", files++, ".ini"), text).string();
+    return text.starts_with("/nowhere/") ? text : written(fmt::format("config-{}.ini", files++), text).string();
   };
   constexpr std::string_view kName = "--config";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -268,7 +268,7 @@ void write_configurations(Arguments& arguments) {
     if (argument == kName && i + 1 < arguments.size()) {
       ++i;
       if (!arguments[i].starts_with("--")) arguments[i] = path_of(arguments[i]);
-    } else if (argument.starts_with(text_of(kName, "="))) {
+    } else if (argument.starts_with(fmt::format("{}=", kName))) {
       argument.replace(kName.size() + 1, argument.npos, path_of(argument.substr(kName.size() + 1)));
     }
   }

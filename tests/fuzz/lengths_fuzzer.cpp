@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const corpus::PairLength& pair : lengths) {
     require(pair.source >= 1 && pair.target >= 1, "a sentence without words");
     words += pair.source + pair.target;
-    again += text_of(pair.source, " ", pair.target, "\n");
+    again += fmt::format("{} {}\n", pair.source, pair.target);
   }
   require(corpus::read_pair_lengths(again, "the same") == lengths, "lengths come back as others");
   if (words > 10000) return 0;

@@ -85,12 +85,12 @@ std::vector<Variant> all_systems(const ModelOptions& widths) {
     o = seq2seq;  // the encoder reads <start> and <end> around the sentence
     o.source_start = true;
     o.cell = cell;
-    add(text_of("seq2seq_", name, "_from_start_symbol").c_str(), o);
+    add(fmt::format("seq2seq_{}_from_start_symbol", name).c_str(), o);
     o.layers = 2;
     o.state_inputs.context = o.readout_inputs.context = true;
     o.encoder = Encoder::kBidirectional;
     o.initial_state = InitialState::kBackward;
-    add(text_of("seq2seq_", name, "_from_start_symbol_bidirectional_with_context").c_str(), o);
+    add(fmt::format("seq2seq_{}_from_start_symbol_bidirectional_with_context", name).c_str(), o);
   }
 
   ModelOptions replication = widths;
@@ -385,7 +385,7 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
           o.layers = layers;
           o.encoder = encoder;
           o.gate_biases = layers != 2;
-          add(text_of("cell_", cell_name, "_", name_of(reset), "_", layers, "_", name_of(encoder)), o);
+          add(fmt::format("cell_{}_{}_{}_{}", cell_name, name_of(reset), layers, name_of(encoder)), o);
         }
       }
     }
@@ -402,7 +402,7 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
           o.input_feeding = feeding;
           o.encoder = Encoder::kForward;
           o.state_inputs = {.word = true, .context = from == Step::kPrevious};
-          add(text_of("score_", attention, "_", name_of(from), "_", name_of(window), feeding ? "_fed" : ""), o);
+          add(fmt::format("score_{}_{}_{}{}", attention, name_of(from), name_of(window), feeding ? "_fed" : ""), o);
         }
       }
     }
@@ -421,8 +421,8 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
             o.layers = 2;
             o.state_inputs.context = context;
             o.readout_inputs.context = context || attends;
-            add(text_of("begin_", name_of(initial), "_", name_of(encoder), "_", name_of(o.attention), "_",
-                        name_of(cell), context ? "_context" : ""),
+            add(fmt::format("begin_{}_{}_{}_{}{}", name_of(initial), name_of(encoder), name_of(o.attention),
+                            name_of(cell), context ? "_context" : ""),
                 o);
           }
         }
@@ -437,7 +437,7 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
         o.feedback = Feedback::kOutput;
         o.start = start;
         o.readout_rank = rank;
-        add(text_of("fed_back_", name_of(readout), "_", name_of(start), rank > 0 ? "_factored" : ""), o);
+        add(fmt::format("fed_back_{}_{}{}", name_of(readout), name_of(start), rank > 0 ? "_factored" : ""), o);
       }
     }
   }
@@ -451,7 +451,7 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
         o.readout_inputs = read;
         o.readout_rank = inputs % 2 == 0 ? 3 : 0;
         o.start = inputs % 3 == 0 ? Start::kEmbedded : Start::kZero;
-        add(text_of("read_", name_of(readout), "_", name_of(state), "_", name_of(read)), o);
+        add(fmt::format("read_{}_{}_{}", name_of(readout), name_of(state), name_of(read)), o);
       }
     }
     for (const auto feedback : {Feedback::kWord, Feedback::kOutput}) {
@@ -462,7 +462,7 @@ std::vector<Variant> all_combinations(const ModelOptions& widths) {
         o.start = feedback == Feedback::kWord ? Start::kEmbedded : Start::kZero;
         o.state_inputs = update;
         o.readout_inputs = read;
-        add(text_of("update_", name_of(update), "_", name_of(feedback), "_", name_of(read)), o);
+        add(fmt::format("update_{}_{}_{}", name_of(update), name_of(feedback), name_of(read)), o);
       }
     }
   }

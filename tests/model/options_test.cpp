@@ -70,7 +70,7 @@ TEST(CheckOfOptions, LetsTablesBeOneWhereTheyFit) {
     const std::string name = name_of(tied);
     options.tied_embeddings = tied;
     EXPECT_NO_THROW(check(options)) << name;
-    EXPECT_EQ(system_of(options), text_of("RNNsearch, tied embeddings (", name, ")"));
+    EXPECT_EQ(system_of(options), fmt::format("RNNsearch, tied embeddings ({})", name));
   }
   options.source_words = 10;
   options.tied_embeddings = TiedEmbeddings::kTarget;
@@ -367,7 +367,7 @@ const Option<ModelOptions>& row_of(std::string_view name) {
   for (const auto& row : option_table()) {
     if (row.name == name) return row;
   }
-  throw Error(text_of("no option is called ", name));
+  throw Error("no option is called {}", name);
 }
 
 TEST(OptionTable, ReadsBackWhatItWrites) {

@@ -63,12 +63,12 @@ class EvaluationFileTest : public ::testing::Test {
     std::ofstream(scratch_ / name) << text;
     return read_evaluation(scratch_ / name);
   }
-  EvaluationFile read(const Json& json, const std::string& name = "one.json") { return read(json.dump(), name); }
+  EvaluationFile read(const Json& json, const std::string& name = "one.json") { return read(json_text(json), name); }
   std::string refusal(const std::string& text) {
     return message_of([&] { read(text); });
   }
   std::string refusal(const char* text) { return refusal(std::string(text)); }
-  std::string refusal(const Json& json) { return refusal(json.dump()); }
+  std::string refusal(const Json& json) { return refusal(json_text(json)); }
   Scratch scratch_;
 };
 
@@ -129,9 +129,9 @@ struct Spoilt {
 std::vector<Spoilt> spoilt(const Json& json) {
   std::vector<Spoilt> all;
   if (json.is_object()) {
-    for (const auto& [name, value] : json.members()) {
+    for (const auto& [name, value] : as_object(json).items()) {
       Json without = Json::object(), other = json;
-      for (const auto& [other_name, other_value] : json.members()) {
+      for (const auto& [other_name, other_value] : as_object(json).items()) {
         if (other_name != name) without[other_name] = other_value;
       }
       other[name] = value.is_string() ? Json(3) : Json("text");
@@ -144,9 +144,9 @@ std::vector<Spoilt> spoilt(const Json& json) {
       }
     }
   } else if (json.is_array()) {
-    for (std::size_t i = 0; i < json.items().size(); ++i) {
-      for (const Spoilt& inner : spoilt(json.items()[i])) {
-        auto items = json.items();
+    for (std::size_t i = 0; i < as_array(json).size(); ++i) {
+      for (const Spoilt& inner : spoilt(as_array(json)[i])) {
+        auto items = as_array(json);
         items[i] = inner.whole;
         all.push_back({inner.member, inner.missing, Json::array(items)});
       }
@@ -196,7 +196,7 @@ TEST_F(EvaluationFileTest, KeepsOtherSentencesApart) {
   other_set["set"] = "test/web";
   other_references["sentences"] = Json();
   for (const Json& other : {other_set, other_references}) {
-    EXPECT_EQ(merged({read(evaluation("search", 20)), read(other, "two.json")}).size(), 2u) << other.dump();
+    EXPECT_EQ(merged({read(evaluation("search", 20)), read(other, "two.json")}).size(), 2u) << json_text(other);
   }
 }
 

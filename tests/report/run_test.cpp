@@ -19,17 +19,20 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string update(int number, double loss, double seconds = 0.5) {
-  return text_of(R"({"event":"update","update":)", number, R"(,"epoch":0,"epoch_share":0.5,"loss_per_word":)", loss,
-                 R"(,"gradient_norm":1,"learning_rate":0.1,"source_words_per_second":10,"target_words_per_second":12,)",
-                 R"("seconds":)", seconds, R"(,"data_seconds":0.1,"compute_seconds":0.2,"communication_seconds":0.05,)",
-                 R"("optimizer_seconds":0.01})", "\n");
+  return fmt::format(
+      R"({{"event":"update","update":{},"epoch":0,"epoch_share":0.5,"loss_per_word":{:g},"gradient_norm":1,"learning_rate":0.1,"source_words_per_second":10,"target_words_per_second":12,"seconds":{:g},"data_seconds":0.1,"compute_seconds":0.2,"communication_seconds":0.05,"optimizer_seconds":0.01}})"
+      "\n",
+      number, loss, seconds);
 }
 std::string validation(int number, double loss) {
-  return text_of(R"({"event":"validation","update":)", number, R"(,"loss_per_word":)", loss,
-                 R"(,"bleu":null,"best":true})", "\n");
+  return fmt::format(R"({{"event":"validation","update":{},"loss_per_word":{:g},"bleu":null,"best":true}})"
+                     "\n",
+                     number, loss);
 }
 std::string resume(int number) {
-  return text_of(R"({"event":"resume","update":)", number, R"(,"checkpoint":"x","ranks":1})", "\n");
+  return fmt::format(R"({{"event":"resume","update":{},"checkpoint":"x","ranks":1}})"
+                     "\n",
+                     number);
 }
 
 class RunTest : public ::testing::Test {

@@ -39,7 +39,7 @@ Run training() {
   run.updates[0].elapsed_seconds = 50;
   run.updates[1].elapsed_seconds = 150;
   run.logged = kNow - 20;
-  run.environment = Json::parse(
+  run.environment = parse_json(
       R"({"ranks": [{"host": "n1", "threads": 8}, {"host": "n1", "threads": 8}, {"host": "n2", "threads": 8}]})",
       "test");
   return run;

@@ -120,7 +120,7 @@ class Topology : public testing::Test {
  protected:
   Topology() {
     for (int cpu = 0; cpu < 8; ++cpu) {
-      write(text_of("cpu/cpu", cpu, "/topology/thread_siblings_list"), text_of(cpu % 4, ",", cpu % 4 + 4));
+      write(fmt::format("cpu/cpu{}/topology/thread_siblings_list", cpu), fmt::format("{},{}", cpu % 4, cpu % 4 + 4));
     }
     write("node/online", "0-1");
     write("node/node0/cpulist", "0-1,4-5");
@@ -136,7 +136,7 @@ class Topology : public testing::Test {
     locate(place, system_);
     return place;
   }
-  std::filesystem::path system_ = testing::TempDir() + text_of("placement-", ::getpid());
+  std::filesystem::path system_ = testing::TempDir() + fmt::format("placement-{}", ::getpid());
 };
 
 TEST_F(Topology, FindsCoresAndNumaDomains) {

@@ -85,20 +85,20 @@ TEST(ThreadScaling, StandsInJsonWithTheRecordOfEachRun) {
   runs[1].measured.machine->all.level1 = 20e9;
   runs[1].measurement.flop.decoder = 5e9 * runs[1].measurement.total();
   const Json json = json_of(runs);
-  const auto& curve = json.at("thread_scaling").items();
+  const auto& curve = as_array(json.at("thread_scaling"));
   ASSERT_EQ(curve.size(), 2U);
-  EXPECT_EQ(curve[0].find("gain_of_added_threads"), nullptr);
-  EXPECT_EQ(curve[0].find("share_of_bound"), nullptr) << "its machine was not measured";
-  EXPECT_EQ(curve[1].at("threads").integer(), 2);
-  EXPECT_EQ(curve[1].at("speed_up").number(), 1.6);
-  EXPECT_EQ(curve[1].at("efficiency").number(), 0.8);
-  EXPECT_DOUBLE_EQ(curve[1].at("gain_of_added_threads").number(), 0.6);
-  EXPECT_DOUBLE_EQ(curve[1].at("share_of_bound").number(), 0.25);
-  EXPECT_EQ(json.at("worthwhile_threads").integer(), 2);
-  EXPECT_THAT(json.at("conclusion").string(), HasSubstr("pay up to 2"));
-  ASSERT_EQ(json.at("runs").items().size(), 2U);
-  EXPECT_EQ(json.at("runs").items()[1].at("threads").integer(), 2);
-  EXPECT_EQ(json.at("runs").items()[1].at("last_loss").number(), 7);
+  EXPECT_EQ(find_member(curve[0], "gain_of_added_threads"), nullptr);
+  EXPECT_EQ(find_member(curve[0], "share_of_bound"), nullptr) << "its machine was not measured";
+  EXPECT_EQ(as_integer(curve[1].at("threads")), 2);
+  EXPECT_EQ(as_number(curve[1].at("speed_up")), 1.6);
+  EXPECT_EQ(as_number(curve[1].at("efficiency")), 0.8);
+  EXPECT_DOUBLE_EQ(as_number(curve[1].at("gain_of_added_threads")), 0.6);
+  EXPECT_DOUBLE_EQ(as_number(curve[1].at("share_of_bound")), 0.25);
+  EXPECT_EQ(as_integer(json.at("worthwhile_threads")), 2);
+  EXPECT_THAT(as_string(json.at("conclusion")), HasSubstr("pay up to 2"));
+  ASSERT_EQ(as_array(json.at("runs")).size(), 2U);
+  EXPECT_EQ(as_integer(as_array(json.at("runs"))[1].at("threads")), 2);
+  EXPECT_EQ(as_number(as_array(json.at("runs"))[1].at("last_loss")), 7);
 }
 
 }  // namespace

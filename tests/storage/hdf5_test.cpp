@@ -166,10 +166,10 @@ TEST(File, IsReadByOneThreadWhileAnotherWritesItsOwn) {
   {
     const Exclusive alone;
     const std::size_t before = reads;
-    for (int i = 0; i < 50; ++i) other.write<std::uint32_t>(text_of("/group/", i), numbers);
+    for (int i = 0; i < 50; ++i) other.write<std::uint32_t>(fmt::format("/group/{}", i), numbers);
     EXPECT_LE(reads, before + 1) << "the one that was over already";
   }
-  for (int i = 0; i < 50; ++i) other.write_attribute("/group", text_of("a", i), i);
+  for (int i = 0; i < 50; ++i) other.write_attribute("/group", fmt::format("a{}", i), i);
   other.close();
   written = true;
   reader.join();

@@ -20,9 +20,9 @@ inline std::filesystem::path make_tiny_corpus(const std::filesystem::path& folde
     for (std::size_t i = 0; i < count; ++i) {
       std::string forward, backward;
       for (std::uint64_t words = 1 + random.below(9); words > 0; --words) {
-        const std::string word = text_of('w', random.below(10));
-        forward = forward.empty() ? word : text_of(forward, ' ', word);
-        backward = backward.empty() ? word : text_of(word, ' ', backward);
+        const std::string word = fmt::format("w{}", random.below(10));
+        forward = forward.empty() ? word : fmt::format("{} {}", forward, word);
+        backward = backward.empty() ? word : fmt::format("{} {}", word, backward);
       }
       source << forward << '\n';
       target << backward << '\n';

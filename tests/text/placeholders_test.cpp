@@ -54,8 +54,8 @@ TEST(CopyPatterns, TakeTheLeftmostMatchAndOfSeveralThereTheLongest) {
 TEST(CopyPatterns, LeaveMatchesBeyondTheMaximumAsTheyAre) {
   std::string line, expected;
   for (std::size_t i = 0; i < kMostPlaceholders + 3; ++i) {
-    line += text_of(i + 100, " ");
-    expected += i < kMostPlaceholders ? placeholder(i) + " " : text_of(i + 100, " ");
+    line += fmt::format("{} ", i + 100);
+    expected += i < kMostPlaceholders ? placeholder(i) + " " : fmt::format("{} ", i + 100);
   }
   EXPECT_EQ(replaced(kNumbers, line).first, expected);
   EXPECT_EQ(replaced(kNumbers, "1 2 3", 2).first, "<copy1> <copy2> 3");

@@ -214,7 +214,7 @@ TEST_F(CheckpointFile, IsRefusedWithAPrecisionThatNobodyKnows) {
     if (*precision) writer.file().write_attribute("/config", "precision", std::string_view(precision));
     writer.file().write_attribute("/", "complete", 1);
     writer.publish();
-    EXPECT_THAT(message_of([&] { precision_of(path_); }), HasSubstr(text_of("'", precision, "'")));
+    EXPECT_THAT(message_of([&] { precision_of(path_); }), HasSubstr(fmt::format("'{}'", precision)));
   }
 }
 

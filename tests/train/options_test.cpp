@@ -50,7 +50,7 @@ TEST(TrainingOptions, AreRefusedWhereFloat32CannotHoldThem) {
   for (const auto& [field, name] : positive) {
     for (const double value : {0.0, 1e-46, 1e39, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
       EXPECT_THAT(refusal(field, value),
-                  testing::StartsWith(text_of(name, " is ", value, "; it must be a number of at least 1.2e-38")));
+                  testing::StartsWith(fmt::format("{} is {:g}; it must be a number of at least 1.2e-38", name, value)));
     }
     for (const double value : {1e-37, 1e38}) EXPECT_EQ(refusal(field, value), kNone) << name;
   }
@@ -79,11 +79,11 @@ TEST(ReproducibleShards, AreRefusedWhereTheRanksCannotShareThemEvenlyOrTheResult
     EXPECT_EQ(shards_of_rank(o, ranks), 12U / static_cast<unsigned>(ranks));
   }
   for (const int ranks : {5, 8, 24}) {
-    EXPECT_THAT(message_of([&] { check_ranks(o, ranks); }),
-                testing::StartsWith(text_of("reproducible-shards = 12 on ", ranks,
-                                            " ranks: each rank needs the same number of shards; start 1, 2, 3, 4, 6 or "
-                                            "12 ranks, or choose a multiple of ",
-                                            ranks)));
+    EXPECT_THAT(
+        message_of([&] { check_ranks(o, ranks); }),
+        testing::StartsWith(fmt::format("reproducible-shards = 12 on {0} ranks: each rank needs the same number of "
+                                        "shards; start 1, 2, 3, 4, 6 or 12 ranks, or choose a multiple of {0}",
+                                        ranks)));
   }
   const auto refusal = [&](const std::function<void(TrainOptions&)>& change) {
     TrainOptions changed = o;

@@ -75,9 +75,9 @@ class RandomAttempts {
   /// Does the same training at once and in attempts. `may_crash`: on several ranks the others would wait.
   void expect_no_difference(bool may_crash) {
     const std::size_t threads = thread_count();
-    plan_ = text_of("whole: ", attempted("whole", options_, {}));
+    plan_ = fmt::format("whole: {}", attempted("whole", options_, {}));
     for (std::uint64_t left = 1 + random_.below(4); left > 0; --left) plan_ += "; " + disturbed(may_crash);
-    plan_ += text_of("; at last: ", attempted("parts", options_, {}));
+    plan_ += fmt::format("; at last: {}", attempted("parts", options_, {}));
     set_thread_count(threads);
     if (!support::communicator().is_root()) return;
     const Record whole = record_of("whole"), parts = record_of("parts");
@@ -137,10 +137,10 @@ class RandomAttempts {
     try {
       const auto outcome =
           attempt(corpus_, folder_ / name, options, validator, disturbance.deadline, disturbance.after_update, model_);
-      return text_of(description_of(outcome.result.reason), " at update ", outcome.result.state.update, ", ", threads,
-                     " threads");
+      return fmt::format("{} at update {}, {} threads", description_of(outcome.result.reason),
+                         outcome.result.state.update, threads);
     } catch (const Crash&) {
-      return text_of("crash, ", threads, " threads");
+      return fmt::format("crash, {} threads", threads);
     }
   }
 
@@ -203,34 +203,35 @@ class RandomAttempts {
     record.best_update = state.best_update;
     record.best_score = state.best_score;
     const Json fields = json_of(state);
-    for (const auto& [field, value] : fields.members()) {
+    for (const auto& [field, value] : as_object(fields).items()) {
       if (field.ends_with("seconds") || field.ends_with("bytes_sent") || field == "world_size" ||
           field == "former_checkpoint")
         continue;
-      if (field != "best_score" && field != "best_update") record.state[field] = value.dump();
+      if (field != "best_score" && field != "best_update") record.state[field] = json_text(value);
     }
     // Those at limits are besides.
     const auto scheduled = [&](std::uint64_t update) {
       return update % options_.validate_every == 0 || update == state.update;
     };
     for (const auto& update : history.updates) {
-      record.updates[update.update] = Json::array({update.loss_per_word, update.learning_rate}).dump();
+      record.updates[update.update] = json_text(Json::array({update.loss_per_word, update.learning_rate}));
     }
     for (const auto& validation : history.validations) {
       if (!scheduled(validation.update)) continue;
-      record.validations[validation.update] = Json::array({validation.loss_per_word, validation.bleu}).dump();
+      record.validations[validation.update] = json_text(Json::array({validation.loss_per_word, validation.bleu}));
     }
     std::istringstream lines(read_file(run / "log.jsonl"));
     for (std::string line; std::getline(lines, line);) {
-      const Json event = Json::parse(line, "log.jsonl");
-      const auto update = static_cast<std::uint64_t>(event.at("update").integer());
+      const Json event = parse_json(line, "log.jsonl");
+      const auto update = static_cast<std::uint64_t>(as_integer(event.at("update")));
       std::string figures;
       for (const char* figure : {"epoch", "epoch_share", "loss_per_word", "gradient_norm", "parameter_norm",
                                  "learning_rate", "skipped_share", "pairs", "source_words", "target_words", "bleu"}) {
-        if (const Json* value = event.find(figure)) figures += text_of(figure, " ", value->dump(), " ");
+        if (const Json* value = find_member(event, figure)) figures += fmt::format("{} {} ", figure, json_text(*value));
       }
-      if (event.at("event").string() == "update") record.logged_updates[update] = figures;
-      if (event.at("event").string() == "validation" && scheduled(update)) record.logged_validations[update] = figures;
+      if (as_string(event.at("event")) == "update") record.logged_updates[update] = figures;
+      if (as_string(event.at("event")) == "validation" && scheduled(update))
+        record.logged_validations[update] = figures;
     }
     return record;
   }
@@ -249,8 +250,8 @@ inline void expect_no_difference_by_random_attempts(const corpus::Corpus& corpus
   const std::uint64_t first = number_in_environment("RNNSEARCH_ATTEMPTS_SEED", 1);
   const std::uint64_t count = number_in_environment("RNNSEARCH_ATTEMPTS", trainings);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    SCOPED_TRACE(text_of("RNNSEARCH_ATTEMPTS_SEED=", seed, " RNNSEARCH_ATTEMPTS=1"));
-    const auto of_this = folder / text_of("attempts-", seed);
+    SCOPED_TRACE(fmt::format("RNNSEARCH_ATTEMPTS_SEED={} RNNSEARCH_ATTEMPTS=1", seed));
+    const auto of_this = folder / fmt::format("attempts-{}", seed);
     RandomAttempts(corpus, of_this, seed).expect_no_difference(may_crash);
     if (support::communicator().is_root()) std::filesystem::remove_all(of_this);
   }

@@ -236,7 +236,7 @@ TEST_F(Run, KeepsWhatItBeganWithAndSaysWhatElseChanged) {
   const auto begin = [&](const std::string& more) {
     ini_ = "state = 24\noptimizer = adam\nresume = auto\n" + more;
     std::string changes;
-    for (const auto& [what, from, to] : enter()->begin()) changes += text_of(what, ": ", from, " -> ", to, "; ");
+    for (const auto& [what, from, to] : enter()->begin()) changes += fmt::format("{}: {} -> {}; ", what, from, to);
     return changes;
   };
   EXPECT_EQ(begin("initial-model = /a\nlearning-rate = 1\n"), "");
@@ -272,7 +272,7 @@ TEST_F(Run, IsEnteredWhereItIsTheCopyOfALivingOne) {
     std::istringstream fields(this_attempt(folder));
     std::string host, own, began, id;
     fields >> host >> own >> began >> id;
-    return text_of(host, " ", pid, " ", start, " ", id, "\n");
+    return fmt::format("{} {} {} {}\n", host, pid, start, id);
   };
   std::ofstream(path_ / "attempt") << attempt_on(path_);
   EXPECT_THAT(refusal(), HasSubstr("another trainer is writing to"));
@@ -342,7 +342,7 @@ TEST_F(Run, RemovesDamagedLinesOfItsLogAndSaysHowMany) {
     EXPECT_EQ(read_file(path_ / "log.jsonl"), good + "\n{\"event\":\"resume\"}\n");
     ASSERT_EQ(said.size(), damaged > 0 ? 1U : 0U);
     if (damaged > 0) {
-      EXPECT_THAT(said[0], HasSubstr(text_of("log.jsonl: ", damaged, " of its lines w")));
+      EXPECT_THAT(said[0], HasSubstr(fmt::format("log.jsonl: {} of its lines w", damaged)));
     }
   }
   set_log_sink({});

@@ -99,12 +99,12 @@ TEST_F(DistributedTraining, HasTheLossesOfOneProcess) {
     SCOPED_TRACE(i);
     Reference reference(*corpus_, every[i]);
     reference.train(50);
-    const auto whole = run(text_of("whole-", i), every[i]);
+    const auto whole = run(fmt::format("whole-{}", i), every[i]);
     expect_losses(whole.updates, reference.losses);
     TrainOptions first = every[i];
     first.max_updates = 33;  // in the second epoch
-    run(text_of("halves-", i), first);
-    EXPECT_TRUE(run(text_of("halves-", i), every[i]).weights == whole.weights);
+    run(fmt::format("halves-{}", i), first);
+    EXPECT_TRUE(run(fmt::format("halves-{}", i), every[i]).weights == whole.weights);
   }
 }
 
@@ -185,7 +185,7 @@ TEST_F(DistributedTraining, StopsOnAllRanksByTheRootsClock) {
   for (double seconds = 2; updates[0] == 0 && seconds < 100; seconds *= 2) {
     const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     // The other ranks' deadline is long past; they are not asked.
-    const auto stopped = attempt(*corpus_, folder() / text_of("run-", seconds), options, dev_loss(*corpus_),
+    const auto stopped = attempt(*corpus_, folder() / fmt::format("run-{:g}", seconds), options, dev_loss(*corpus_),
                                  communicator().is_root() ? now + seconds : now - 1000);
     EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
     updates[0] = static_cast<double>(stopped.result.state.update);

@@ -72,12 +72,12 @@ std::vector<std::uint64_t> validated_updates(const std::string& log) {
   std::vector<std::uint64_t> updates;
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
-    const Json record = Json::parse(line, "log.jsonl");
-    if (record.at("event").string() != "validation") continue;
-    updates.push_back(static_cast<std::uint64_t>(record.at("update").integer()));
-    EXPECT_GE(record.at("seconds").number(), 0);
-    EXPECT_GT(record.at("share").number(), 0);
-    EXPECT_LT(record.at("share").number(), 1);
+    const Json record = parse_json(line, "log.jsonl");
+    if (as_string(record.at("event")) != "validation") continue;
+    updates.push_back(static_cast<std::uint64_t>(as_integer(record.at("update"))));
+    EXPECT_GE(as_number(record.at("seconds")), 0);
+    EXPECT_GT(as_number(record.at("share")), 0);
+    EXPECT_LT(as_number(record.at("share")), 1);
   }
   return updates;
 }
@@ -194,7 +194,7 @@ TEST_F(Training, WritesACheckpointAndStopsWhenSignalled) {
                            SIGPOLL, SIGPWR, SIGSTKFLT}) {
     SCOPED_TRACE(signal);
     std::signal(signal, SIG_DFL);  // whoever starts the tests may ignore some
-    const std::string folder = text_of("run-", signal);
+    const std::string folder = fmt::format("run-{}", signal);
     const Validator signalling = [&, inner = dev_loss(corpus_)](auto& model, std::uint64_t update, const auto& stop) {
       if (update == 20) std::raise(signal);  // in the middle of a validation
       return inner(model, update, stop);
@@ -282,7 +282,7 @@ TEST_F(Training, WritesTheSameCheckpointsInTheBackgroundAsSynchronously) {
       }
       std::string bytes = bytes_of(model.parameters()) + bytes_of(average) + packed(state);
       for (const auto& accumulator : optimizer->accumulators()) bytes += bytes_of(accumulator.values);
-      return text_of(bytes, history.updates.size(), history.validations.size());
+      return fmt::format("{}{}{}", bytes, history.updates.size(), history.validations.size());
     };
     EXPECT_TRUE(in_state(found[i]) == in_state(expected[i])) << found[i];
     EXPECT_THAT(log("background"), testing::HasSubstr(found[i].filename().string()));
@@ -702,7 +702,7 @@ TEST_F(Training, InPiecesFollowsTheSameBatchesAndGradients) {
   for (const std::uint64_t pieces : {2U, 5U, 13U}) {  // of batches of 12 pairs: the last has a piece without any
     TrainOptions options = tiny_options();
     options.accumulate = pieces;
-    const auto outcome = run(text_of("pieces-", pieces), options, dev_loss(corpus_));
+    const auto outcome = run(fmt::format("pieces-{}", pieces), options, dev_loss(corpus_));
     ASSERT_EQ(outcome.updates.size(), whole.updates.size());
     EXPECT_NEAR(outcome.updates[0].gradient_norm / whole.updates[0].gradient_norm, 1, 1e-5);
     for (std::size_t i = 0; i < whole.updates.size(); ++i) {

@@ -243,12 +243,10 @@ template <class S>
 void read_record(std::span<const Option<S>> rows, const Config& record, const std::string& place, S& options) {
   for (const Option<S>& row : rows) {
     const auto found = record.find(std::string(row.name));
-    if (found == record.end()) {
-      throw Error(text_of("", place, " lacks ", row.name, ", so another version of rnnsearch wrote it; use that one"));
-    }
-    if (!row.field.read(found->second, options)) {
-      throw Error(text_of("", place, " says ", row.name, " = '", found->second, "', expected ", row.expected()));
-    }
+    if (found == record.end())
+      throw Error("{} lacks {}, so another version of rnnsearch wrote it; use that one", place, row.name);
+    if (!row.field.read(found->second, options))
+      throw Error("{} says {} = '{}', expected {}", place, row.name, found->second, row.expected());
   }
 }
 
@@ -258,7 +256,7 @@ void check_bounds(std::span<const Option<S>> rows, const std::string& place, con
   for (const Option<S>& row : rows) {
     const std::string text = row.field.write(options);
     if (allows(row.field.kind, row.more.bounds, row.field.choices(), text)) continue;
-    throw Error(text_of("", place, row.name, " is ", text, "; it must be ", row.expected()));
+    throw Error("{}{} is {}; it must be {}", place, row.name, text, row.expected());
   }
 }
 
@@ -274,12 +272,12 @@ void check_rules(std::span<const std::type_identity_t<Rule<S>>> rules, std::span
     for (const Derived<S>& one : derived) {
       if (one.name == name) return one.text(options);
     }
-    return text_of("{", name, "}");
+    return fmt::format("{{{}}}", name);
   };
   for (const Rule<S>& rule : rules) {
     if (!rule.broken(options)) continue;
-    throw Error(text_of("", place, filled(rule.what, value), " makes no sense: ", filled(rule.why, value), "; ",
-                        filled(rule.choose, value)));
+    throw Error("{}{} makes no sense: {}; {}", place, filled(rule.what, value), filled(rule.why, value),
+                filled(rule.choose, value));
   }
 }
 
