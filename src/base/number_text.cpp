@@ -2,18 +2,13 @@
 
 #include <array>
 #include <cmath>
-#include <sstream>
-#include <utility>
 
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch {
 
 std::string fixed(double value, int digits) {
-  std::ostringstream stream;
-  stream.precision(digits);
-  stream << std::fixed << value;
-  return std::move(stream).str();
+  return fmt::format("{:.{}f}", value, digits);
 }
 
 std::string grouped(std::uint64_t number) {
@@ -31,14 +26,13 @@ std::string counted(std::uint64_t count, const char* noun) {
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
-  return fixed(whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole), 2) + "%";
+  return fmt::format("{:.2f}%", whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string duration(double seconds) {
-  const auto s = static_cast<long long>(std::llround(seconds));
-  const auto two = [](long long n) { return fmt::format("{}{}", n < 10 ? "0" : "", n); };
-  if (s >= 3600) return fmt::format("{}h{}m", s / 3600, two(s % 3600 / 60));
-  return s >= 60 ? fmt::format("{}m{}s", s / 60, two(s % 60)) : fmt::format("{}s", s);
+  const auto s = std::llround(seconds);
+  if (s >= 3600) return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
+  return s >= 60 ? fmt::format("{}m{:02}s", s / 60, s % 60) : fmt::format("{}s", s);
 }
 
 std::string utc(std::time_t time) {

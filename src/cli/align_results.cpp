@@ -1,8 +1,8 @@
 #include "cli/align_results.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "rnnsearch/base/error.h"
@@ -115,14 +115,13 @@ void Alignments::draw(const Sentence& sentence) const {
   const report::AttentionMatrix matrix{without_marks(sentence.source, translator_.pipeline),
                                        without_marks(sentence.target, translator_.pipeline),
                                        {sentence.alpha.begin(), sentence.alpha.end()}};
-  char name[32];
-  std::snprintf(name, sizeof name, "line-%06llu", static_cast<unsigned long long>(sentence.line));
+  const std::string name = fmt::format("line-{:06}", sentence.line);
   report::PictureOptions picture;
   picture.title = fmt::format("Soft alignment of line {}", sentence.line);
-  write_file_atomically(settings_.svg / (std::string(name) + ".svg"), report::heat_map(matrix, picture));
+  write_file_atomically(settings_.svg / (name + ".svg"), report::heat_map(matrix, picture));
   if (!settings_.bars) return;
   picture.title = fmt::format("Attention, step by step, of line {}", sentence.line);
-  write_file_atomically(settings_.svg / (std::string(name) + "-bars.svg"), report::attention_bars(matrix, picture));
+  write_file_atomically(settings_.svg / (name + "-bars.svg"), report::attention_bars(matrix, picture));
 }
 
 }  // namespace rnnsearch::cli

@@ -1,9 +1,8 @@
 #include "cli/commands.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
@@ -81,9 +80,7 @@ Json of_checkpoint(const File& file) {
   std::uint64_t count = 0;
   Json shapes = Json::object();
   for (const model::Parameter& parameter : parameters) {
-    Json shape = Json::array();
-    for (const std::size_t extent : parameter.shape) shape.push_back(std::uint64_t{extent});
-    shapes[parameter.name] = std::move(shape);
+    shapes[parameter.name] = parameter.shape;
     count += parameter.count();
   }
   json["parameter_count"] = count;
@@ -123,7 +120,7 @@ std::string text_of_value(const Json& value) {
   if (value.is_string()) return as_string(value);
   if (!value.is_array()) return json_text(value);
   std::string text = "[";
-  for (const Json& item : as_array(value)) text += (text.size() > 1 ? ", " : "") + json_text(item);
+  for (const Json& item : value) text += (text.size() > 1 ? ", " : "") + json_text(item);
   return text + "]";
 }
 
@@ -132,31 +129,29 @@ Json printable(const Json& json) {
   if (json.is_string()) return rnnsearch::printable(as_string(json));
   if (json.is_array()) {
     Json items = Json::array();
-    for (const Json& item : as_array(json)) items.push_back(printable(item));
+    for (const Json& item : json) items.push_back(printable(item));
     return items;
   }
   if (!json.is_object()) return json;
-  std::vector<Json::Member> members;
-  for (const auto& [name, value] : as_object(json).items())
-    members.emplace_back(rnnsearch::printable(name), printable(value));
-  return Json::object(std::move(members));
+  Json members = Json::object();
+  for (const auto& [name, value] : json.items()) members[rnnsearch::printable(name)] = printable(value);
+  return members;
 }
 
 // Members one a line, objects indented below their name; history as columns.
 void print(const Json& json, const std::string& indent) {
   for (const auto& [name, value] : as_object(json).items()) {
-    if (value.is_array() && !as_array(value).empty() && as_array(value).front().is_object()) {
+    if (value.is_array() && !value.empty() && value.front().is_object()) {
       std::cout << indent << name << "\n" << indent << " ";
-      for (const auto& [column, _] : as_object(as_array(value).front()).items()) std::cout << " " << column;
+      for (const auto& [column, _] : value.front().items()) std::cout << " " << column;
       std::cout << "\n";
-      for (const Json& row : as_array(value)) {
+      for (const Json& row : value) {
         std::cout << indent << " ";
         for (const auto& [column, cell] : as_object(row).items()) {
-          char text[64];
-          const bool whole = column == "update";
-          const double number = cell.is_null() ? std::nan("") : as_number(cell);
-          std::snprintf(text, sizeof text, whole ? "%*.0f" : "%*.5g", static_cast<int>(column.size()), number);
-          std::cout << " " << (cell.is_null() ? std::string(column.size() - 1, ' ') + "-" : std::string(text));
+          std::cout << " "
+                    << (cell.is_null()       ? fmt::format("{:>{}}", "-", column.size())
+                        : column == "update" ? fmt::format("{:{}.0f}", as_number(cell), column.size())
+                                             : fmt::format("{:{}.5g}", as_number(cell), column.size()));
         }
         std::cout << "\n";
       }

@@ -1,6 +1,7 @@
 #include "cli/n_best.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
@@ -34,13 +35,7 @@ Json number(double value) {
   const std::string text = fixed(value, kDigits);
   double rounded = 0;
   std::from_chars(text.data(), text.data() + text.size(), rounded);
-  return Json(rounded);
-}
-
-Json json_of(const std::vector<std::string>& words) {
-  Json list = Json::array();
-  for (const std::string& word : words) list.push_back(word);
-  return list;
+  return rounded;
 }
 
 }  // namespace
@@ -61,8 +56,8 @@ Json n_best_entry(std::size_t line, std::size_t rank, const decode::LineTranslat
                        {"word_bonus", number(score.word_bonus)},
                        {"finished", !translation.cut_off},
                        {"parts", translation.parts},
-                       {"source_words", json_of(translation.source_words)},
-                       {"words", json_of(translation.words)},
+                       {"source_words", translation.source_words},
+                       {"words", translation.words},
                        {"word_scores", std::move(word_scores)},
                        {"alignment", std::move(links)}});
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "cli/progress.h"
 #include "cli/ranks.h"
@@ -140,13 +141,13 @@ int work(const Options&, Settings& s, const comm::Communicator& world) {
                                     {"instruction_set", facts[rank].instruction_set},
                                     {"bfloat16_unit", facts[rank].bfloat16_unit}}));
     }
-    std::cout << Json::object({{"version", kVersion},
-                               {"failed", count(Level::kFailed)},
-                               {"warnings", count(Level::kWarning)},
-                               {"findings", std::move(list)},
-                               {"allreduce", std::move(reductions)},
-                               {"ranks", std::move(ranks)}}) json_text(, 2)
-              << "\n";
+    const Json report = Json::object({{"version", kVersion},
+                                      {"failed", count(Level::kFailed)},
+                                      {"warnings", count(Level::kWarning)},
+                                      {"findings", std::move(list)},
+                                      {"allreduce", std::move(reductions)},
+                                      {"ranks", std::move(ranks)}});
+    std::cout << json_text(report, 2) << "\n";
   } else {
     for (const Finding& finding : findings) std::cout << line_of(finding);
   }

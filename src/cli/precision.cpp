@@ -63,10 +63,10 @@ void check_units_are_one(const std::vector<std::string>& units, const std::vecto
   }
 }
 
-Json bfloat16_unit_in_use() {
+std::optional<std::string> bfloat16_unit_in_use() {
   if (kernels::precision() != kernels::Precision::kBFloat16) return {};
   const auto unit = kernels::bfloat16_unit();
-  return unit.empty() ? "emulated" : unit;
+  return std::string(unit.empty() ? "emulated" : unit);
 }
 
 std::string precision_in_use() {

@@ -1,10 +1,10 @@
 // The option --precision: resolved once by a command, before it has a model, and alike on all ranks.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/json.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/kernels/precision.h"
@@ -26,8 +26,8 @@ kernels::Precision set_precision(const std::string& asked, const comm::Communica
 /// one host a rank; an empty unit is emulation.
 void check_units_are_one(const std::vector<std::string>& units, const std::vector<std::string>& hosts);
 
-/// Of the precision in force, for the record: the unit that multiplies, "emulated", or null when it is not bf16.
-Json bfloat16_unit_in_use();
+/// Of the precision in force, for the record: the unit that multiplies, "emulated", or nothing when it is not bf16.
+std::optional<std::string> bfloat16_unit_in_use();
 /// "f32", "bf16 (amx)", "bf16 (emulated)", "int8 (avx512-vnni)": the precision in force, for people.
 std::string precision_in_use();
 

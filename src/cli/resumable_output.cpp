@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
 
@@ -126,12 +127,13 @@ void ResumableOutput::read_record() {
   const Json record = parse_json(read_file(record_), record_.string());
   for (const auto& [name, value] : as_object(member(record, "depends_on")).items()) {
     const auto now = dependencies_.find(name);
-    if (now == dependencies_.end()) refuse(fmt::format("{} {}, which this one does not have", name, as_string(value)));
-    if (now->second != as_string(value))
-      refuse(fmt::format("{} {}, but this one has {}", name, as_string(value), now->second));
+    const std::string& then = as_string(value);
+    if (now == dependencies_.end()) refuse(fmt::format("{} {}, which this one does not have", name, then));
+    if (now->second != then) refuse(fmt::format("{} {}, but this one has {}", name, then, now->second));
   }
   for (const auto& [name, value] : dependencies_) {
-    if (!member(record, "depends_on").find(name)) refuse(fmt::format("out {}, but this one has {}", name, value));
+    if (!find_member(member(record, "depends_on"), name))
+      refuse(fmt::format("out {}, but this one has {}", name, value));
   }
   const auto& bytes = as_array(member(record, "bytes"));
   if (bytes.size() != files_.size())
@@ -185,13 +187,12 @@ void ResumableOutput::commit() {
 }
 
 void ResumableOutput::write_record() const {
-  Json bytes = Json::array(), depends_on = Json::object();
+  Json bytes = Json::array();
   for (const File& file : files_) bytes.push_back(file.bytes + file.text.size());
-  for (const auto& [name, value] : dependencies_) depends_on[name] = value;
   const Json record = Json::object({{"lines", lines_ + added_lines_},
                                     {"input", input_.hex()},
                                     {"bytes", std::move(bytes)},
-                                    {"depends_on", std::move(depends_on)}});
+                                    {"depends_on", dependencies_}});
   try {
     write_file_atomically(record_, json_text(record, 2) + "\n");
   } catch (const Error& error) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -126,7 +127,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
   result["log_probability"] = sum;
   result["target_words"] = words;
   result["perplexity"] = std::exp(-sum / static_cast<double>(words));
-  result["lines"] = Json::array({scores.begin(), scores.end()});
+  result["lines"] = scores;
   std::cout << json_text(result, 2) << "\n";
   return 0;
 }

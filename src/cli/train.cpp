@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/mixture_options.h"
@@ -138,11 +139,12 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
   for (const auto& place : places) {
     ranks.push_back(Json::object({{"host", place.host}, {"threads", place.threads}, {"cpus", place.cpus}}));
   }
+  const auto unit = bfloat16_unit_in_use();
   return Json::object({{"version", kVersion},
                        {"compiler", kCompiler},
                        {"instruction_set", std::string(kernels::instruction_set())},
                        {"precision", s.precision},
-                       {"bfloat16_unit", bfloat16_unit_in_use()},
+                       {"bfloat16_unit", unit ? Json(*unit) : Json()},
                        {"libraries", train::libraries()},
                        {"started", utc(std::time(nullptr))},
                        {"command", command},

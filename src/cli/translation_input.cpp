@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/n_best.h"
@@ -33,7 +34,7 @@ std::string phrases_in(const Json& object, const std::string& place) {
   if (!found) return "";
   if (!found->is_array()) throw Error("{}: its \"require\" is not a list of strings", place);
   std::string phrases;
-  for (const Json& phrase : as_array(*found)) {
+  for (const Json& phrase : *found) {
     if (!phrase.is_string()) throw Error("{}: its \"require\" is not a list of strings", place);
     std::string text = as_string(phrase);
     if (text.find('\0') != std::string::npos) throw Error("{}: its \"require\" has a NUL character", place);
@@ -57,11 +58,11 @@ Request request_of(const Line& line, const std::string& place, const Refusals& r
     if (!line.problem.empty()) refuse(line.problem);
     const Json object = parse_json(line.text, place);
     const Json* const id = find_member(object, "id");
-    if (id && (id->is_string() || id->is_number())) request.id = *id;
+    if (id && (id->is_string() || id->is_number())) request.id = std::make_shared<const Json>(*id);
     if (!find_member(object, "source")) {
       refuse("not an object with a \"source\"; expected {\"id\": 7, \"source\": \"a sentence\"}");
     }
-    if (id && !id->is_null() && request.id.is_null()) refuse("its \"id\" is neither a string nor a number");
+    if (id && !id->is_null() && !request.id) refuse("its \"id\" is neither a string nor a number");
     Asked found{text_in(object, "source", place), text_in(object, "prefix", place), phrases_in(object, place)};
     if (!found.prefix.empty() && !refusals.prefix.empty()) refuse(refusals.prefix);
     if (!found.required.empty() && !refusals.require.empty()) refuse(refusals.require);
@@ -143,7 +144,7 @@ Portion TranslationInput::arrived(std::size_t count) {
 
 std::string answer_line(const Request& request, std::size_t line, bool n_best,
                         const std::vector<decode::LineTranslation>& translations) {
-  Json answer = Json::object({{"id", request.id}});
+  Json answer = Json::object({{"id", request.id ? *request.id : Json()}});
   if (!request.error.empty()) {
     answer["error"] = request.error;
     return json_text(answer);

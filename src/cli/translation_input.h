@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +24,8 @@ constexpr auto names_of(InputFormat) {
 
 /// What a line of JSON asks, besides its source.
 struct Request {
-  Json id{};            // a string or a number; null: none
-  std::string error{};  // why the line asks nothing, a sentence that names it; empty if it does
+  std::shared_ptr<const Json> id{};  // a string or a number; null: none
+  std::string error{};               // why the line asks nothing, a sentence that names it; empty if it does
 };
 
 struct Portion {

@@ -21,9 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kInputBytes = 1 << 18;
 
-template <class... Why>
-[[noreturn]] void refuse(const fs::path& path, const Why&... why) {
-  throw Error(text_of("corpus: cannot read ", path.string(), ": ", why...));
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  throw Error("corpus: cannot read {}: {}", path, why);
 }
 
 struct CloseFile {
@@ -58,10 +57,10 @@ class CompressedSource : public ByteSource {
   /// The next compressed bytes; empty at the end of the file.
   std::span<char> next_input() { return std::span(input_).first(plain_.read(input_)); }
   [[noreturn]] void fail_damaged(std::string_view kind, std::string_view reason) const {
-    refuse(path(), "its ", kind, " data is damaged (", reason, "); fetch or compress it again");
+    refuse(path(), fmt::format("its {} data is damaged ({}); fetch or compress it again", kind, reason));
   }
   [[noreturn]] void fail_truncated(std::string_view kind) const {
-    refuse(path(), "its ", kind, " data is truncated; fetch or compress it again");
+    refuse(path(), fmt::format("its {} data is truncated; fetch or compress it again", kind));
   }
 
  public:
@@ -187,7 +186,7 @@ class XzSource : public CompressedSource {
         case LZMA_MEMLIMIT_ERROR:
           refuse(path(), "decompressing it takes more than 1 GiB of memory; compress it again with a lower preset");
         default:
-          fail_damaged("xz", fmt::format("code {}", status));
+          fail_damaged("xz", fmt::format("code {}", static_cast<int>(status)));
       }
     }
     return buffer.size() - stream_.avail_out;
@@ -224,7 +223,8 @@ std::unique_ptr<ByteSource> source_of(const fs::path& path) {
   if (unpacker == "gzip") return std::make_unique<GzipSource>(path, size, std::move(file));
   if (unpacker == "zstd") return std::make_unique<ZstdSource>(path, size, std::move(file));
   if (unpacker == "xz") return std::make_unique<XzSource>(path, size, std::move(file));
-  if (!unpacker.empty()) refuse(path, "it is compressed by ", unpacker, ", which is not read here; unpack it first");
+  if (!unpacker.empty())
+    refuse(path, fmt::format("it is compressed by {}, which is not read here; unpack it first", unpacker));
   return std::make_unique<PlainSource>(path, size, std::move(file));
 }
 

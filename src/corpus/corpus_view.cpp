@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
 #include <string>
@@ -113,10 +114,11 @@ void print_selection(const Json& selection, std::uint64_t kept, std::ostream& ou
   out << "\n";
   row("pairs read", read);
   row("kept", kept);
-  const auto& dropped = as_object(member(selection, "dropped")).items();
-  for (std::size_t i = 0; i < dropped.size(); ++i) {
-    const auto count = static_cast<std::uint64_t>(as_integer(dropped[i].second));
-    if (count > 0) row(fmt::format("dropped: {}", kDropReasons[i].label), count);
+  std::size_t reason = 0;
+  for (const Json& dropped : as_object(member(selection, "dropped"))) {
+    const char* const label = kDropReasons[reason++].label;
+    if (const auto count = as_integer(dropped); count > 0)
+      row(fmt::format("dropped: {}", label), static_cast<std::uint64_t>(count));
   }
   out << "options";
   for (const auto& [name, value] : as_object(member(selection, "options")).items()) {

@@ -51,13 +51,11 @@ const Selection& selection_of(const Corpus& corpus) {
 void check_output(const std::filesystem::path& output, bool overwrite,
                   const std::vector<std::filesystem::path>& inputs) {
   namespace fs = std::filesystem;
-  const auto refuse = [&](const auto&... why) {
-    throw Error(text_of("corpus: cannot write ", output.string(), ": ", why...));
-  };
+  const auto refuse = [&](const std::string& why) { throw Error("corpus: cannot write {}: {}", output, why); };
   if (!output.has_filename()) refuse("a file name was expected");
   const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
   std::error_code reason;
-  if (!fs::is_directory(folder, reason)) refuse("there is no folder ", folder.string(), "; create it first");
+  if (!fs::is_directory(folder, reason)) refuse(fmt::format("there is no folder {}; create it first", folder));
   if (fs::is_directory(output, reason)) refuse("it is a folder, but a file name was expected");
   if (!overwrite || !fs::exists(output, reason)) return;
   for (const fs::path& input : inputs)

@@ -1,7 +1,9 @@
 #include "rnnsearch/corpus/prepare_report.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/printable.h"
@@ -23,10 +25,8 @@ void print(const PrepareReport& report, const fs::path& output, std::ostream& ou
     out << "not read       the third and further columns of " << counted(report.further_columns, "line") << "\n";
   }
   const auto side = [&](const char* name, const PrepareReport::Side& s) {
-    char coverage[16];
-    std::snprintf(coverage, sizeof coverage, "%.2f%%", 100 * s.coverage());
-    out << name << grouped(s.words) << " words, " << grouped(s.distinct_words) << " distinct; vocabulary "
-        << grouped(s.vocabulary) << " covers " << coverage << ", " << grouped(s.unknown_words) << " are <unk>\n";
+    out << fmt::format("{}{} words, {} distinct; vocabulary {} covers {:.2f}%, {} are <unk>\n", name, grouped(s.words),
+                       grouped(s.distinct_words), grouped(s.vocabulary), 100 * s.coverage(), grouped(s.unknown_words));
   };
   side("source         ", report.source);
   side("target         ", report.target);

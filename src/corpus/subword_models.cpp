@@ -103,15 +103,16 @@ text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lin
   training.normalization = options.subwords.normalization;
   for (std::size_t k = 0; options.pipeline.copies && k < text::kMostPlaceholders; ++k)
     training.symbols.push_back(text::placeholder(k));
-  const auto say = [&](const auto&... event) {
-    if (progress) progress({.pass = -1, .event = text_of(event...)});
+  const auto say = [&](const std::string& event) {
+    if (progress) progress({.pass = -1, .event = event});
   };
-  say("learning the subwords of ", of, " from ", lines.size(), " lines (SentencePiece, ", training.algorithm, ")");
+  say(fmt::format("learning the subwords of {} from {} lines (SentencePiece, {})", of, lines.size(),
+                  training.algorithm));
   const Stopwatch watch;
   try {
     text::Subwords subwords = text::train_subwords(lines, training);
-    say("learned ", vocabulary_of(subwords).size(), " subwords of ", of, " in ",
-        static_cast<std::uint64_t>(watch.seconds() + 0.5), " s");
+    say(fmt::format("learned {} subwords of {} in {} s", vocabulary_of(subwords).size(), of,
+                    static_cast<std::uint64_t>(watch.seconds() + 0.5)));
     return subwords;
   } catch (const Error& error) {
     throw Error("corpus: {}", error.what());

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <cstdio>
 #include <iterator>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 
@@ -226,15 +226,12 @@ Json json_of(const AlignmentScore& score) {
 
 std::string lines_of(const AlignmentScore& score) {
   const auto& counts = score.statistics;
-  char text[512];
-  std::snprintf(text, sizeof text,
-                "alignment error rate  %.4f\nprecision             %.4f\nrecall                %.4f\n"
-                "F1                    %.4f\nlinks                 %llu, of which %llu are possible and %llu are sure\n"
-                "sure links of gold    %llu\n",
-                score.error_rate, score.precision, score.recall, score.f1,
-                static_cast<unsigned long long>(counts.links), static_cast<unsigned long long>(counts.correct_possible),
-                static_cast<unsigned long long>(counts.correct_sure), static_cast<unsigned long long>(counts.sure));
-  return text;
+  return fmt::format(
+      "alignment error rate  {:.4f}\nprecision             {:.4f}\nrecall                {:.4f}\n"
+      "F1                    {:.4f}\nlinks                 {}, of which {} are possible and {} are sure\n"
+      "sure links of gold    {}\n",
+      score.error_rate, score.precision, score.recall, score.f1, counts.links, counts.correct_possible,
+      counts.correct_sure, counts.sure);
 }
 
 }  // namespace rnnsearch::evaluate

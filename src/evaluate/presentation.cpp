@@ -1,6 +1,7 @@
 #include "rnnsearch/evaluate/presentation.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -212,13 +213,6 @@ class Table {
   std::vector<Section> sections_;
 };
 
-template <class Items>
-Json list_of(const Items& items) {
-  Json list = Json::array();
-  for (const auto& item : items) list.push_back(item);
-  return list;
-}
-
 /// null for what there is not.
 Json json_of(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
@@ -239,11 +233,11 @@ Json to_json(const BucketScore& score) {
                             {"bleu", if_any(score.bleu.score)},
                             {"low", json_of(score.low)},
                             {"high", json_of(score.high)},
-                            {"precisions", if_any(list_of(score.bleu.precisions))},
+                            {"precisions", if_any(score.bleu.precisions)},
                             {"brevity_penalty", if_any(score.bleu.brevity_penalty)},
                             {"ratio", if_any(score.bleu.ratio)},
-                            {"correct", list_of(statistics.correct)},
-                            {"total", list_of(statistics.total)},
+                            {"correct", statistics.correct},
+                            {"total", statistics.total},
                             {"hypothesis_length", statistics.hypothesis_length},
                             {"reference_length", statistics.reference_length}});
   for (const MetricScore& other : score.others) json[other.metric] = to_json(other, exists);
@@ -297,7 +291,7 @@ Json to_json(const SentenceEvaluation& sentence) {
   }
   return Json::object({{"line", sentence.line},
                        {"source", sentence.source ? Json(*sentence.source) : Json()},
-                       {"references", list_of(sentence.references)},
+                       {"references", sentence.references},
                        {"bucket", sentence.bucket},
                        {"unknown_share", json_of(sentence.unknown_share)},
                        {"systems", std::move(systems)}});
@@ -319,7 +313,7 @@ Json to_json(const Evaluation& evaluation) {
        {"references", evaluation.references},
        {"length", name_of(evaluation.length)},
        {"length_tokenizer", text::name_of(evaluation.length_tokenizer)},
-       {"edges", list_of(evaluation.edges)},
+       {"edges", evaluation.edges},
        {"bootstrap",
         bootstrap.samples == 0 ? Json() : Json::object({{"samples", bootstrap.samples}, {"seed", bootstrap.seed}})},
        {"systems", Json::array()}});

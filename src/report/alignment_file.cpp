@@ -1,6 +1,7 @@
 #include "rnnsearch/report/alignment_file.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "report/figure.h"
@@ -20,7 +21,7 @@ std::string without_marks(std::string word) {
 
 std::vector<std::string> words_of(const MemberReader& reader, const char* name) {
   std::vector<std::string> words;
-  for (const Json& word : as_array(*reader.array(name, false))) {
+  for (const Json& word : *reader.array(name, false)) {
     if (!word.is_string()) reader.refuse(fmt::format("has a word in \"{}\" that is not a text", name));
     words.push_back(without_marks(as_string(word)));
   }
@@ -53,15 +54,15 @@ AlignmentFile read_alignment(const std::filesystem::path& path) {
     AttentionMatrix& alignment = sentence.alignment;
     alignment.source = words_of(item, "source");
     alignment.target = words_of(item, "target");
-    const auto& rows = as_array(*item.array("alignment", false));
+    const Json& rows = *item.array("alignment", false);
     if (rows.size() != alignment.target.size()) {
       item.refuse(fmt::format("has {} target words but {} rows of weights", alignment.target.size(), rows.size()));
     }
     for (const Json& row : rows) {
-      if (!row.is_array() || as_array(row).size() != alignment.source.size()) {
+      if (!row.is_array() || row.size() != alignment.source.size()) {
         item.refuse(fmt::format("has {} source words but a row of another number of weights", alignment.source.size()));
       }
-      for (const Json& weight : as_array(row)) {
+      for (const Json& weight : row) {
         if (!weight.is_number() || !(as_number(weight) >= 0 && as_number(weight) <= 1 + 1e-4)) {
           item.refuse("has a weight that is not a number from 0 to 1");
         }
@@ -93,8 +94,8 @@ std::string alignment_file_sentence(std::uint64_t line, std::span<const std::str
   }
   Json result = Json::object();
   result["line"] = line;
-  result["source"] = Json::array({source.begin(), source.end()});
-  result["target"] = Json::array({target.begin(), target.end()});
+  result["source"] = source;
+  result["target"] = target;
   result["alignment"] = std::move(rows);
   result["log_probability"] = log_probability;
   return json_text(result);

@@ -1,8 +1,9 @@
 #include "rnnsearch/report/axis.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "report/numbers.h"
 #include "rnnsearch/base/ceil_div.h"
@@ -98,18 +99,11 @@ std::string tick_label(double tick, std::span<const double> ticks) {
   for (const double other : ticks) most = std::max(most, std::abs(other));
   if (!std::isfinite(step)) step = std::abs(tick);
   if (tick == 0) return "0";
-  char text[64];
-  if (most >= 1e6 && step >= 1e5) {
-    std::snprintf(text, sizeof text, "%.10gM", tick / 1e6);
-    return text;
-  }
+  if (most >= 1e6 && step >= 1e5) return fmt::format("{:.10g}M", tick / 1e6);
   // The ticks of a log scale have different numbers of decimals.
   const bool even = ticks.size() < 3 || std::abs((ticks[2] - ticks[1]) - (ticks[1] - ticks[0])) < step * 1e-6;
   const double finest = even ? step : std::abs(tick);
-  if (finest < 1e-4 && most < 1e-2) {
-    std::snprintf(text, sizeof text, "%.3g", tick);
-    return text;
-  }
+  if (finest < 1e-4 && most < 1e-2) return fmt::format("{:.3g}", tick);
   int decimals = 0;
   for (double size = finest; decimals < 9 && std::abs(size - std::round(size)) > 1e-6 * size; size *= 10) ++decimals;
   return fixed(tick, decimals);

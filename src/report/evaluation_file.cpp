@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "report/figure.h"
 #include "report/member_reader.h"
@@ -70,13 +71,13 @@ ScoredSentence sentence_of(const MemberReader& reader) {
   ScoredSentence sentence;
   sentence.line = reader.count("line");
   sentence.source = reader.optional_text("source");
-  for (const Json& reference : as_array(*reader.array("references", false))) {
+  for (const Json& reference : *reader.array("references", false)) {
     if (!reference.is_string()) reader.refuse("has a reference that is not a text");
     sentence.references.push_back(drawable(as_string(reference)));
   }
   sentence.bucket = reader.optional_text("bucket").value_or("");
   const MemberReader systems = reader.object("systems");
-  for (const auto& [name, value] : as_object(systems.json()).items()) {
+  for (const auto& [name, value] : systems.json().items()) {
     const MemberReader hypothesis(value, fmt::format("{}, {}", systems.place(), drawable(name)));
     sentence.hypotheses.push_back({drawable(name), hypothesis.text("hypothesis"), hypothesis.number("bleu", 0, 100.001),
                                    hypothesis.optional_number("chrF", 0, 100.001)});
@@ -155,7 +156,7 @@ EvaluationFile read_evaluation(const std::filesystem::path& path) {
   file.target_language = reader.optional_text("target_language").value_or("");
   file.references = reader.count("references");
   file.length = reader.text("length");
-  for (const Json& edge : as_array(*reader.array("edges", false))) {
+  for (const Json& edge : *reader.array("edges", false)) {
     if (!edge.is_number() || !(as_number(edge) >= 0 && as_number(edge) < 1e15))
       reader.refuse("has an edge that is no length");
     file.edges.push_back(static_cast<std::uint64_t>(as_number(edge)));

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
@@ -66,18 +65,14 @@ constexpr Paint paint_of(Colour colour) {
 }  // namespace
 
 std::string coordinate(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  std::string result = text;
+  std::string result = fmt::format("{:.2f}", value);
   while (result.back() == '0') result.pop_back();
   if (result.back() == '.') result.pop_back();
   return result == "-0" ? "0" : result;
 }
 
 std::string weight_text(double weight) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", weight);
-  return text;
+  return fmt::format("{:.2f}", weight);
 }
 
 std::string drawable(std::string_view text) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "report/figure.h"
 #include "rnnsearch/base/error.h"
@@ -15,11 +14,7 @@ constexpr int kScaleSteps = 11;       // 0, 0.1, ..., 1
 
 // Black is 0 and white is 1, as in the paper.
 std::string grey(double weight) {
-  const int level = static_cast<int>(std::lround(255 * std::clamp(weight, 0.0, 1.0)));
-  char text[8];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<unsigned>(level), static_cast<unsigned>(level),
-                static_cast<unsigned>(level));
-  return text;
+  return fmt::format("#{0:02x}{0:02x}{0:02x}", std::lround(255 * std::clamp(weight, 0.0, 1.0)));
 }
 
 // A description for screen readers: the source word with the largest weight for each target word.

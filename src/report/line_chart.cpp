@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 #include <sstream>
 
@@ -141,11 +142,7 @@ class Drawing {
     set(root_, "data-x-scale", chart_.x.scale == Scale::kLog ? "log" : "linear");
     set(root_, "data-y-scale", chart_.y.scale == Scale::kLog ? "log" : "linear");
     set(root_, "data-x-name", chart_.x.name);
-    if (labelled()) {
-      Json labels = Json::array();
-      for (const std::string& label : chart_.x.labels) labels.push_back(label);
-      set(root_, "data-x-labels", json_text(labels));
-    }
+    if (labelled()) set(root_, "data-x-labels", json_text(chart_.x.labels));
     draw_axes();
     for (std::size_t i = 0; i < lines_.size(); ++i) draw(lines_[i], i);
     std::ostringstream stream;

@@ -1,6 +1,7 @@
 #include "report/member_reader.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "report/figure.h"
 #include "rnnsearch/base/error.h"
@@ -58,8 +59,7 @@ std::uint64_t MemberReader::count(const char* name) const {
 
 bool MemberReader::boolean(const char* name) const {
   const Json* member = find(name);
-  if (member == nullptr || (*member != Json(true) && *member != Json(false)))
-    refuse(fmt::format("has no \"{}\" that is true or false", name));
+  if (member == nullptr || !member->is_boolean()) refuse(fmt::format("has no \"{}\" that is true or false", name));
   return as_boolean(*member);
 }
 
@@ -67,6 +67,15 @@ MemberReader MemberReader::object(const char* name) const {
   const Json* member = find(name);
   if (member == nullptr || !member->is_object()) refuse(fmt::format("has no object \"{}\"", name));
   return {*member, fmt::format("{}, {}", place_, name)};
+}
+
+void MemberReader::each(const char* name, bool optional, const std::function<void(const MemberReader&)>& act) const {
+  const Json* list = array(name, optional);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const MemberReader reader((*list)[i], place_of(name, i + 1));
+    if (!reader.json().is_object()) reader.refuse("is not an object");
+    act(reader);
+  }
 }
 
 const Json* MemberReader::array(const char* name, bool optional) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,19 +29,9 @@ class MemberReader {
   bool boolean(const char* name) const;
   MemberReader object(const char* name) const;
 
-  /// Calls `each` with a reader for every item of a list of objects. A missing member counts as an empty list if it is
+  /// Calls `act` with a reader for every item of a list of objects. A missing member counts as an empty list if it is
   /// optional.
-  template <class Each>
-  void each(const char* name, bool optional, Each each) const {
-    const Json* list = array(name, optional);
-    if (list == nullptr) return;
-    std::size_t i = 0;
-    for (const Json& item : as_array(*list)) {
-      const MemberReader reader(item, place_of(name, ++i));
-      if (!item.is_object()) reader.refuse("is not an object");
-      each(reader);
-    }
-  }
+  void each(const char* name, bool optional, const std::function<void(const MemberReader&)>& act) const;
   const Json* array(const char* name, bool optional) const;
   const Json& json() const { return json_; }
   const std::string& place() const { return place_; }

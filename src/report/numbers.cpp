@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "rnnsearch/base/error.h"
 
@@ -24,25 +23,18 @@ std::string with_commas(const std::string& text) {
 
 std::string fixed(double value, int decimals) {
   if (!std::isfinite(value)) return "-";
-  char text[400];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  const std::string text = fmt::format("{:.{}f}", value, decimals);
   // Avoids "-0.00".
-  if (std::string(text).find_first_not_of("-0.") == std::string::npos && text[0] == '-') return with_commas(text + 1);
-  return with_commas(text);
+  return with_commas(text[0] == '-' && text.find_first_not_of("-0.") == text.npos ? text.substr(1) : text);
 }
 
 std::string significant(double value, int digits) {
   if (!std::isfinite(value)) return "-";
   if (value == 0) return "0";
   const double size = std::abs(value);
-  if (size < 1e-5 || size >= 1e7) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    return text;
-  }
-  char rounded[64];
-  std::snprintf(rounded, sizeof rounded, "%.*e", digits - 1, value);  // round first: 9.996 with three digits is 10.0
-  const int exponent = std::atoi(std::string(rounded).substr(std::string(rounded).find('e') + 1).c_str());
+  const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);  // 9.996 with three digits is 10.0
+  if (size < 1e-5 || size >= 1e7) return rounded;
+  const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
   return fixed(value, std::max(0, digits - 1 - exponent));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
@@ -25,7 +26,7 @@ std::string text_of_value(const Json& value) {
 void add_ranks(const Json& ranks, Facts& facts) {
   std::vector<std::pair<std::string, std::size_t>> hosts;
   std::set<std::string> threads;
-  for (const Json& rank : as_array(ranks)) {
+  for (const Json& rank : ranks) {
     const Json* host = find_member(rank, "host");
     const std::string name = host == nullptr ? "?" : text_of_value(*host);
     const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const auto& pair) { return pair.first == name; });
@@ -36,7 +37,7 @@ void add_ranks(const Json& ranks, Facts& facts) {
     }
     if (const Json* count = find_member(rank, "threads")) threads.insert(text_of_value(*count));
   }
-  facts.emplace_back("ranks", std::to_string(as_array(ranks).size()));
+  facts.emplace_back("ranks", std::to_string(ranks.size()));
   std::string names;
   for (const auto& [host, count] : hosts) {
     names += (names.empty() ? "" : ", ") + host + (count > 1 ? fmt::format(" ({} ranks)", count) : "");
@@ -49,8 +50,8 @@ void add_ranks(const Json& ranks, Facts& facts) {
 
 Facts facts_of(const Run& run) {
   Facts facts{{"run directory", drawable(run.path.string())}};
-  if (!run.environment.is_null()) {
-    for (const auto& [name, value] : as_object(run.environment).items()) {
+  if (run.environment) {
+    for (const auto& [name, value] : run.environment->items()) {
       if (name == "ranks" && value.is_array()) {
         add_ranks(value, facts);
       } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "report/figure.h"
@@ -91,12 +92,12 @@ class Log {
     if (event == "update") {
       see_update(record, update);
     } else if (event == "validation") {
-      const Json* best = record.json().find("best");
+      const Json* best = find_member(record.json(), "best");
       const LoggedValidation validation{update,
                                         0,
                                         record.number("loss_per_word"),
                                         record.number("bleu"),
-                                        best != nullptr && *best == Json(true),
+                                        best != nullptr && *best == true,
                                         record.number("share")};
       drop(run_.validations, update);
       run_.validations.push_back(validation);
@@ -110,7 +111,7 @@ class Log {
     } else if (event == "skip") {
       if (std::find(skipped_.begin(), skipped_.end(), update) == skipped_.end()) skipped_.push_back(update);
     } else if (event == "stop") {
-      const Json* reason = record.json().find("reason");
+      const Json* reason = find_member(record.json(), "reason");
       run_.stopped = reason != nullptr && reason->is_string() ? drawable(as_string(*reason)) : "";
     }
     // Unknown events of later versions are ignored.
@@ -221,8 +222,8 @@ Run read_run(const fs::path& path, std::string name) {
   run.config = read_config(path / "config.ini");
   if (fs::exists(path / "environment.json", ignored)) {
     const fs::path file = path / "environment.json";
-    run.environment = parse_json(read_text_file(file), file.string());
-    if (!run.environment.is_object())
+    run.environment = std::make_shared<const Json>(parse_json(read_text_file(file), file.string()));
+    if (!run.environment->is_object())
       throw Error("{} does not hold a JSON object, so it does not belong to a run", file);
   }
   if (!fs::exists(path / "log.jsonl", ignored))

@@ -1,5 +1,7 @@
 #include "rnnsearch/report/section_file.h"
 
+#include <nlohmann/json.hpp>
+
 #include "report/figure.h"
 #include "report/member_reader.h"
 #include "rnnsearch/base/error.h"
@@ -12,7 +14,7 @@ std::vector<std::string> texts_of(const MemberReader& reader, const char* name) 
   std::vector<std::string> texts;
   const Json* list = reader.array(name, true);
   if (list == nullptr) return texts;
-  for (const Json& item : as_array(*list)) {
+  for (const Json& item : *list) {
     if (!item.is_string()) reader.refuse(fmt::format("has an item in \"{}\" that is not a text", name));
     texts.push_back(drawable(as_string(item)));
   }
@@ -27,12 +29,12 @@ SectionTable table_of(const MemberReader& reader) {
     table.columns.push_back({column.text("title"), number});
   });
   if (table.columns.empty()) reader.refuse("has no columns");
-  for (const Json& row : as_array(*reader.array("rows", false))) {
-    if (!row.is_array() || as_array(row).size() != table.columns.size()) {
+  for (const Json& row : *reader.array("rows", false)) {
+    if (!row.is_array() || row.size() != table.columns.size()) {
       reader.refuse(fmt::format("has {} columns but a row of another number of cells", table.columns.size()));
     }
     std::vector<std::string>& cells = table.rows.emplace_back();
-    for (const Json& cell : as_array(row)) {
+    for (const Json& cell : row) {
       if (!cell.is_string()) reader.refuse("has a cell that is not a text");
       cells.push_back(drawable(as_string(cell)));
     }

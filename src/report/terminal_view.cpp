@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -44,21 +45,20 @@ std::string course(const std::vector<double>& values, std::size_t columns) {
   return text;
 }
 
-std::string ranks_by_host(const Json& environment) {
-  const Json* ranks = environment.is_object() ? find_member(environment, "ranks") : nullptr;
-  if (ranks == nullptr || !ranks->is_array() || as_array(*ranks).empty()) return "";
+std::string ranks_by_host(const Run& run) {
+  const Json* ranks = run.environment ? find_member(*run.environment, "ranks") : nullptr;
+  if (ranks == nullptr || !ranks->is_array() || ranks->empty()) return "";
   std::map<std::string, std::pair<std::uint64_t, double>> hosts;  // ranks and threads
   double threads = 0;
-  for (const Json& rank : as_array(*ranks)) {
-    const Json *host = rank.is_object() ? find_member(rank, "host") : nullptr,
-               *count = host ? find_member(rank, "threads") : nullptr;
+  for (const Json& rank : *ranks) {
+    const Json *host = find_member(rank, "host"), *count = find_member(rank, "threads");
     if (host == nullptr || !host->is_string() || count == nullptr || !count->is_number()) return "";
     auto& of = hosts[drawable(as_string(*host))];
     ++of.first;
     of.second += as_number(*count);
     threads += as_number(*count);
   }
-  std::string text = fmt::format("{}, {} threads on {}:", counted(as_array(*ranks).size(), "rank"), fixed(threads, 0),
+  std::string text = fmt::format("{}, {} threads on {}:", counted(ranks->size(), "rank"), fixed(threads, 0),
                                  counted(hosts.size(), "host"));
   const char* separator = " ";
   for (const auto& [host, of] : hosts) {
@@ -154,7 +154,7 @@ std::string terminal_view(const Run& run, std::time_t now, std::size_t width) {
                    fixed(last.source_words_per_second, 0), fixed(last.target_words_per_second, 0),
                    share(last.compute_seconds), share(last.optimizer_seconds), share(last.communication_seconds),
                    share(last.data_seconds)));
-  if (const std::string ranks = ranks_by_host(run.environment); !ranks.empty()) line("  " + ranks);
+  if (const std::string ranks = ranks_by_host(run); !ranks.empty()) line("  " + ranks);
   return text;
 }
 

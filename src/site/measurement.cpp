@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 
@@ -193,9 +194,9 @@ Json json_of(const Measured& of, const Measurement& m) {
       {"assertions", kAssertions},
       {"instruction_set", of.instruction_set},
       {"precision", of.precision},
-      {"bfloat16_unit", of.bfloat16_unit},
+      {"bfloat16_unit", of.bfloat16_unit ? Json(*of.bfloat16_unit) : Json()},
       {"libraries", of.libraries},
-      {"load_average", Json::array({of.load[0], of.load[1], of.load[2]})},
+      {"load_average", of.load},
       {"ranks", of.places.size()},
       {"hosts", hosts},
       {"threads", of.threads},
@@ -207,7 +208,7 @@ Json json_of(const Measured& of, const Measurement& m) {
                                 {"minimum", m.minimum()},
                                 {"maximum", m.maximum()},
                                 {"mean", m.mean()},
-                                {"all", Json::array(std::vector<Json>(m.seconds.begin(), m.seconds.end()))}})},
+                                {"all", m.seconds}})},
       {"source_words_per_second", m.source_words / m.total()},
       {"target_words_per_second", m.target_words / m.total()},
   });

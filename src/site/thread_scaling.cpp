@@ -1,6 +1,7 @@
 #include "rnnsearch/site/thread_scaling.h"
 
 #include <cassert>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "rnnsearch/base/error.h"

@@ -68,7 +68,7 @@ class BytePairCodes : public Subwords::Model {
 
   void read(std::string_view codes) {
     std::size_t number = 0;
-    const auto refuse = [&](const auto&... what) { throw Error(text_of("line ", number, " of the codes ", what...)); };
+    const auto refuse = [&](const std::string& what) { throw Error("line {} of the codes {}", number, what); };
     if (const auto bad = first_invalid_utf8(codes)) throw Error("byte {} of the codes is not valid UTF-8", *bad + 1);
     while (codes.ends_with('\n')) codes.remove_suffix(1);
     while (!codes.empty()) {
@@ -82,14 +82,16 @@ class BytePairCodes : public Subwords::Model {
         continue;
       }
       if (is_like_header(line, number == 1))
-        refuse("is '", line.substr(0, kShown),
-               "'; the first line of codes may be '#version: 0.1' or '#version: 0.2', and only that line");
+        refuse(fmt::format(
+            "is '{}'; the first line of codes may be '#version: 0.1' or '#version: 0.2', and only that line",
+            line.substr(0, kShown)));
       while (line.starts_with(' ')) line.remove_prefix(1);
       const std::size_t space = line.find(' ');
       if (line.empty() || space == line.npos || line.find(' ', space + 1) != line.npos)
-        refuse("is '", line.substr(0, kShown), line.size() > kShown ? "..." : "",
-               "' where two symbols with a space between were expected; is this a file that "
-               "subword-nmt learn-bpe wrote?");
+        refuse(
+            fmt::format("is '{}{}' where two symbols with a space between were expected; is this a file that "
+                        "subword-nmt learn-bpe wrote?",
+                        line.substr(0, kShown), line.size() > kShown ? "..." : ""));
       const std::string_view left = line.substr(0, space), right = line.substr(space + 1);
       const Merge merge{static_cast<std::uint32_t>(number), intern(fmt::format("{}{}", left, right))};
       merges_.try_emplace(key_of(intern(left), intern(right)), merge);  // if a pair occurs twice, the first one counts

@@ -4,11 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
@@ -25,9 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string checkpoint_name(std::uint64_t update) {
-  std::array<char, 40> name{};
-  std::snprintf(name.data(), name.size(), "update-%08llu.h5", static_cast<unsigned long long>(update));
-  return name.data();
+  return fmt::format("update-{:08}.h5", update);
 }
 
 /// The update in a file name such as "update-00000010.h5"; nothing for other names.
@@ -179,9 +176,9 @@ RunDirectory::~RunDirectory() {
   fs::remove(path_, ignored);
 }
 
-void RunDirectory::set_record(std::string config_ini, Json environment) {
+void RunDirectory::set_record(std::string config_ini, const Json& environment) {
   config_ini_ = std::move(config_ini);
-  environment_ = std::move(environment);
+  environment_ = json_text(environment, 2) + '\n';
 }
 
 std::vector<RunDirectory::Change> RunDirectory::begin() {
@@ -198,7 +195,7 @@ std::vector<RunDirectory::Change> RunDirectory::begin() {
       }
     }
     write_file_atomically(path_ / "config.ini", config_ini_);
-    write_file_atomically(path_ / "environment.json", json_text(environment_, 2) + '\n');
+    write_file_atomically(path_ / "environment.json", environment_);
     mend_log();
   });
   return changes;
@@ -370,7 +367,7 @@ void RunDirectory::mend_log() const {
   std::size_t damaged = 0;
   for (std::string line; std::getline(lines, line);) {
     try {
-      static_cast<void>(parse_json(line, "").at("event"));
+      member(parse_json(line, ""), "event");
       kept += line + '\n';
     } catch (const Error&) {
       ++damaged;

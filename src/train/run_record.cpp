@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
@@ -79,9 +79,9 @@ void RunRecord::updated(UpdateReport r) {
   }
   if (r.logged) {
     r.parameter_norm = std::sqrt(squared_norm_of(p_.model.parameters()));
-    std::vector<Json::Member> figures;
-    for_each_figure(r, [&](const char* name, const auto& figure) { figures.emplace_back(name, figure); });
-    add("update", std::move(figures));
+    Json figures;
+    for_each_figure(r, [&](const char* name, const auto& figure) { figures[name] = figure; });
+    add("update", figures);
     history_.updates.push_back({r.update, r.loss_per_word, r.learning_rate, r.target_words_per_second});
   }
   if (p_.progress) p_.progress->updated(r);
@@ -117,15 +117,15 @@ void RunRecord::stopped(StopReason reason, double elapsed_seconds, double update
                {"data_seconds", data_seconds}});
 }
 
-void RunRecord::add(const char* event, std::vector<Json::Member> members) {
-  add(event, state_.update, std::move(members));
+void RunRecord::add(const char* event, const Json& figures) {
+  add(event, state_.update, figures);
 }
 
-void RunRecord::add(const char* event, std::uint64_t update, std::vector<Json::Member> members) {
-  std::vector<Json::Member> all{
-      {"event", event}, {"update", update}, {"time", utc(std::time(nullptr))}, {"schema", kLogSchema}};
-  std::move(members.begin(), members.end(), std::back_inserter(all));
-  p_.run->log(Json::object(std::move(all)));
+void RunRecord::add(const char* event, std::uint64_t update, const Json& figures) {
+  Json record =
+      Json::object({{"event", event}, {"update", update}, {"time", utc(std::time(nullptr))}, {"schema", kLogSchema}});
+  record.update(figures);
+  p_.run->log(record);
 }
 
 }  // namespace rnnsearch::train

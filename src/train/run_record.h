@@ -41,8 +41,8 @@ class RunRecord {
   void stopped(StopReason reason, double elapsed_seconds, double update_seconds, double data_seconds);
 
  private:
-  void add(const char* event, std::vector<Json::Member> members);
-  void add(const char* event, std::uint64_t update, std::vector<Json::Member> members);
+  void add(const char* event, const Json& figures);
+  void add(const char* event, std::uint64_t update, const Json& figures);
 
   const TrainerParts& p_;
   const TrainingState& state_;

@@ -19,6 +19,13 @@ TEST(Error, IsOnePrintableLine) {
   EXPECT_STREQ(UsageError(std::string("a\0b", 3)).what(), "a\\x00b");
 }
 
+TEST(Error, TakesOnlyTextThatHasArgumentsForAFormat) {
+  const std::filesystem::path path("a {folder}/b.h5");
+  EXPECT_STREQ(Error("{}: {} of {:g} {{}}", path, 1, 2.5).what(), "a {folder}/b.h5: 1 of 2.5 {}");
+  EXPECT_STREQ(UsageError("{}").what(), "{}");
+  EXPECT_STREQ(UsageError(path.string() + " {0}").what(), "a {folder}/b.h5 {0}");
+}
+
 TEST(Error, LacksTheMiddleOfALongSentence) {
   const std::string name(1000000, 'a');
   const std::string text = Error("unknown option '" + name + "'; see --help").what();

@@ -37,14 +37,14 @@ TEST(Precision, RefusesRanksThatMultiplyDifferentlyAndNamesTheFirst) {
 TEST(Precision, IsSaidWithItsUnit) {
   kernels::set_precision(kernels::Precision::kFloat32);
   EXPECT_EQ(precision_in_use(), "f32");
-  EXPECT_TRUE(bfloat16_unit_in_use().is_null());
+  EXPECT_EQ(bfloat16_unit_in_use(), std::nullopt);
   kernels::set_precision(kernels::Precision::kBFloat16);
   const std::string unit(kernels::bfloat16_unit().empty() ? "emulated" : kernels::bfloat16_unit());
   EXPECT_EQ(precision_in_use(), "bf16 (" + unit + ")");
-  EXPECT_EQ(bfloat16_unit_in_use(), Json(unit));
+  EXPECT_EQ(bfloat16_unit_in_use(), unit);
   kernels::set_precision(kernels::Precision::kInt8);
   EXPECT_EQ(precision_in_use(), kernels::int8_unit().empty() ? "int8 (emulated)" : "int8 (avx512-vnni)");
-  EXPECT_TRUE(bfloat16_unit_in_use().is_null());
+  EXPECT_EQ(bfloat16_unit_in_use(), std::nullopt);
   kernels::set_precision(kernels::precision_of("auto"));
   EXPECT_EQ(precision_in_use(), kernels::bfloat16_pays() ? "bf16 (" + unit + ")" : "f32");
   kernels::set_precision(kernels::Precision::kFloat32);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"

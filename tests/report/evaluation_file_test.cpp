@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/evaluate/evaluation.h"
@@ -129,9 +130,9 @@ struct Spoilt {
 std::vector<Spoilt> spoilt(const Json& json) {
   std::vector<Spoilt> all;
   if (json.is_object()) {
-    for (const auto& [name, value] : as_object(json).items()) {
+    for (const auto& [name, value] : json.items()) {
       Json without = Json::object(), other = json;
-      for (const auto& [other_name, other_value] : as_object(json).items()) {
+      for (const auto& [other_name, other_value] : json.items()) {
         if (other_name != name) without[other_name] = other_value;
       }
       other[name] = value.is_string() ? Json(3) : Json("text");
@@ -144,11 +145,11 @@ std::vector<Spoilt> spoilt(const Json& json) {
       }
     }
   } else if (json.is_array()) {
-    for (std::size_t i = 0; i < as_array(json).size(); ++i) {
-      for (const Spoilt& inner : spoilt(as_array(json)[i])) {
-        auto items = as_array(json);
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      for (const Spoilt& inner : spoilt(json[i])) {
+        Json items = json;
         items[i] = inner.whole;
-        all.push_back({inner.member, inner.missing, Json::array(items)});
+        all.push_back({inner.member, inner.missing, items});
       }
     }
   }

@@ -19,20 +19,20 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string update(int number, double loss, double seconds = 0.5) {
-  return fmt::format(
-      R"({{"event":"update","update":{},"epoch":0,"epoch_share":0.5,"loss_per_word":{:g},"gradient_norm":1,"learning_rate":0.1,"source_words_per_second":10,"target_words_per_second":12,"seconds":{:g},"data_seconds":0.1,"compute_seconds":0.2,"communication_seconds":0.05,"optimizer_seconds":0.01}})"
-      "\n",
-      number, loss, seconds);
+  return fmt::format(R"({{"event":"update","update":{},"epoch":0,"epoch_share":0.5,"loss_per_word":{:g},)"
+                     R"("gradient_norm":1,"learning_rate":0.1,"source_words_per_second":10,)"
+                     R"("target_words_per_second":12,"seconds":{:g},"data_seconds":0.1,"compute_seconds":0.2,)"
+                     R"("communication_seconds":0.05,"optimizer_seconds":0.01}})",
+                     number, loss, seconds) +
+         "\n";
 }
 std::string validation(int number, double loss) {
-  return fmt::format(R"({{"event":"validation","update":{},"loss_per_word":{:g},"bleu":null,"best":true}})"
-                     "\n",
-                     number, loss);
+  return fmt::format(R"({{"event":"validation","update":{},"loss_per_word":{:g},"bleu":null,"best":true}})", number,
+                     loss) +
+         "\n";
 }
 std::string resume(int number) {
-  return fmt::format(R"({{"event":"resume","update":{},"checkpoint":"x","ranks":1}})"
-                     "\n",
-                     number);
+  return fmt::format(R"({{"event":"resume","update":{},"checkpoint":"x","ranks":1}})", number) + "\n";
 }
 
 class RunTest : public ::testing::Test {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace rnnsearch::report {
@@ -39,9 +40,9 @@ Run training() {
   run.updates[0].elapsed_seconds = 50;
   run.updates[1].elapsed_seconds = 150;
   run.logged = kNow - 20;
-  run.environment = parse_json(
+  run.environment = std::make_shared<const Json>(parse_json(
       R"({"ranks": [{"host": "n1", "threads": 8}, {"host": "n1", "threads": 8}, {"host": "n2", "threads": 8}]})",
-      "test");
+      "test"));
   return run;
 }
 

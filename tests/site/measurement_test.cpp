@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cassert>
+#include <nlohmann/json.hpp>
 
 namespace rnnsearch::site {
 namespace {

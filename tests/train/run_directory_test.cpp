@@ -11,6 +11,8 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 #include <utility>
 

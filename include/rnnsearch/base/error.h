@@ -6,7 +6,6 @@
 
 #include <exception>
 #include <filesystem>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -40,14 +39,6 @@ inline constexpr const char* kNoMemory =
 /// What a user is told of an exception: of one of ours its text; of one of the standard library and of oneTBB, whose
 /// texts quote the system alone, what could not be done to what.
 std::string sentence_of(const std::exception& exception);
-
-/// Concatenates the parts as an ostream prints them.
-template <class... Parts>
-std::string text_of(const Parts&... parts) {
-  std::ostringstream stream;
-  (stream << ... << parts);
-  return stream.str();
-}
 
 }  // namespace rnnsearch
 

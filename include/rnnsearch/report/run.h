@@ -38,7 +38,7 @@ struct Run {
   std::string name;
   std::filesystem::path path;
   std::vector<std::pair<std::string, std::string>> config;  // the options in config.ini, in their order
-  Json environment;                                         // null if there is none
+  std::shared_ptr<const Json> environment;                  // null if there is none
   std::vector<LoggedUpdate> updates;                        // ascending
   std::vector<LoggedValidation> validations;                // ascending
   std::vector<std::uint64_t> resumed;                       // the updates at which it resumed, in the order of the log

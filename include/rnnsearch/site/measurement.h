@@ -94,7 +94,7 @@ struct Measured {
   std::vector<RankPlace> places{};  // one a rank
   std::string instruction_set, libraries;
   std::string precision, precision_shown;  // "bf16", "bf16 (amx)"
-  Json bfloat16_unit{};
+  std::optional<std::string> bfloat16_unit{};
   std::optional<Machine> machine{};
   std::optional<Latency> latency{};  // of the root
   double optimizer_bytes = 0;    // that an update moves between memory and the processors, on all ranks; 0: not known

@@ -77,7 +77,7 @@ class RunDirectory {
   const std::optional<std::filesystem::path>& checkpoint_to_resume();
 
   /// Sets the content that begin writes to config.ini and environment.json.
-  void set_record(std::string config_ini, Json environment);
+  void set_record(std::string config_ini, const Json& environment);
   struct Change {
     std::string what, from, to;  // an option, and its value in the attempt before and now
   };
@@ -115,8 +115,7 @@ class RunDirectory {
   std::filesystem::path path_;
   std::string resume_;
   std::uint64_t keep_checkpoints_;
-  std::string config_ini_;
-  Json environment_;
+  std::string config_ini_, environment_;
   std::string attempt_;
   bool only_check_, made_here_;
   bool chosen_ = false;
