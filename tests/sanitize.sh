@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# tests/sanitize.sh address|thread [-O0] [--rooms ROOM,...] [CTEST_ARGUMENT...]: builds tests with a sanitizer and assertions in a folder of
+# tests/sanitize.sh address|thread [-O0] [--modules MODULE,...] [CTEST_ARGUMENT...]: builds tests with a sanitizer and assertions in a folder of
 # their own (build/address, build/thread), and runs them.
-#   address  AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer: the unit tests of all rooms and their MPI tests, the
+#   address  AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer: the unit tests of all modules and their MPI tests, the
 #            fuzzers' seeds, and the end-to-end script cli_reversal_test
 #   thread   ThreadSanitizer: the unit and MPI tests of kernels, comm, corpus and train
 #   -O0      builds without optimisation: for tests that compute little, because with the sanitizers of address GCC 12 takes two to three
 #            times as long to optimise
-#   --rooms  builds and runs the unit and MPI tests of these rooms only, such as base,comm; what .ci/run does
+#   --modules  builds and runs the unit and MPI tests of these modules only, such as base,comm; what .ci/run does
 # For instance tests/sanitize.sh thread -R '^comm'. A finding fails its test; tests/sanitizers/*.txt suppresses findings in libraries.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -18,16 +18,16 @@ if [[ ${1:-} == -O0 ]]; then
   optimization=$1
   shift
 fi
-rooms=
-if [[ ${1:-} == --rooms ]]; then
-  rooms=${2:?"sanitize.sh: --rooms needs a list such as base,comm"}
+modules=
+if [[ ${1:-} == --modules ]]; then
+  modules=${2:?"sanitize.sh: --modules needs a list such as base,comm"}
   shift 2
 fi
 case $lane in
   address)
     sanitizers=address,undefined
     targets=(rnnsearch unit_tests unit_mpi_tests)
-    tests="^($(printf '%s\n' src/*/ | cut -d/ -f2 | paste -sd '|'))(_double)?\$" # the entries of each room
+    tests="^($(printf '%s\n' src/*/ | cut -d/ -f2 | paste -sd '|'))(_double)?\$" # the entries of each module
     # One number of ranks is enough, because memory errors do not depend on it.
     worlds=3
     mpi_tests="_mpi_$worlds\$|^cli_reversal_test\$"
@@ -40,20 +40,20 @@ case $lane in
     mpi_tests="^(comm|train)_mpi_$worlds\$"
     ;;
   *)
-    echo "sanitize.sh: say which: tests/sanitize.sh address|thread [-O0] [--rooms ROOM,...] [CTEST_ARGUMENT...]" >&2
+    echo "sanitize.sh: say which: tests/sanitize.sh address|thread [-O0] [--modules MODULE,...] [CTEST_ARGUMENT...]" >&2
     exit 2
     ;;
 esac
-if [[ -n $rooms ]]; then
+if [[ -n $modules ]]; then
   targets=()
-  for room in ${rooms//,/ }; do
-    [[ -d src/$room ]] || { echo "sanitize.sh: there is no room $room in src" >&2 && exit 2; }
-    targets+=("${room}_test")
-    [[ ! $room =~ ^(kernels|layers|model)$ ]] || targets+=("${room}_double_test")
-    ! compgen -G "tests/$room/*_mpi_test.cpp" >/dev/null || targets+=("${room}_mpi_test")
+  for module in ${modules//,/ }; do
+    [[ -d src/$module ]] || { echo "sanitize.sh: there is no module $module in src" >&2 && exit 2; }
+    targets+=("${module}_test")
+    [[ ! $module =~ ^(kernels|layers|model)$ ]] || targets+=("${module}_double_test")
+    ! compgen -G "tests/$module/*_mpi_test.cpp" >/dev/null || targets+=("${module}_mpi_test")
   done
-  tests="^(${rooms//,/|})(_double)?\$"
-  mpi_tests="^(${rooms//,/|})_mpi_$worlds\$"
+  tests="^(${modules//,/|})(_double)?\$"
+  mpi_tests="^(${modules//,/|})_mpi_$worlds\$"
 fi
 
 pipelines/install.sh tests
@@ -74,7 +74,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=suppressions=$lists/races.txt:second_deadlock_stack=1:ignore_noninstrumented_modules=1
 cd "$build"
 failed=0 found=0
-# run TESTS [CTEST_ARGUMENT...]: runs these tests. Those of a room may be of one kind only: ctest is not started for the other kind, because
+# run TESTS [CTEST_ARGUMENT...]: runs these tests. Those of a module may be of one kind only: ctest is not started for the other kind, because
 # it says that no tests were found.
 run() {
   [[ $(ctest -N -R "$@") != *"Total Tests: 0"* ]] || return 0

@@ -28,7 +28,7 @@ std::optional<std::string> control_character(std::string_view text) {
 }
 
 /// `text`: what follows the = of a line.
-std::string value_in(std::string_view text, const std::string& place) {
+std::string value_in(std::string_view text, const std::string& location) {
   const std::size_t first = std::min(text.find_first_not_of(kSpace), text.size());
   if (first == text.size() || !is_quote(text[first])) {
     for (std::size_t i = 1; i < text.size(); ++i) {
@@ -47,14 +47,14 @@ std::string value_in(std::string_view text, const std::string& place) {
       const std::string_view rest = trimmed(text.substr(i + 1));
       if (rest.empty() || rest.front() == '#') return value;
       throw UsageError(
-          "{}: after the quote that ends the value stands '{}'; write quotes inside of a quoted value twice", place,
+          "{}: after the quote that ends the value stands '{}'; write quotes inside of a quoted value twice", location,
           rest);
     }
   }
   throw UsageError(
       "{}: the quote {} that begins the value does not end; write another one at its end, or quote the whole value "
       "with the other kind of quote",
-      place, quote);
+      location, quote);
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ std::string LineLimit::problem(std::string_view line) const {
                      printable(whole_characters(line.substr(0, kQuoted))));
 }
 
-void LineLimit::refuse(const std::string& place, std::string_view line) const {
-  throw Error("{}{}; the text must have one sentence a line; if it has, give a larger --max-line-bytes", place,
+void LineLimit::refuse(const std::string& location, std::string_view line) const {
+  throw Error("{}{}; the text must have one sentence a line; if it has, give a larger --max-line-bytes", location,
               problem(line));
 }
 

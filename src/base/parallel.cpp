@@ -90,7 +90,7 @@ struct CallOrder {
 };
 struct PieceOrder {
   CallOrder& call;
-  explicit PieceOrder(CallOrder& of) : call(of) { __tsan_acquire(&call.begins); }
+  explicit PieceOrder(CallOrder& call_order) : call(call_order) { __tsan_acquire(&call.begins); }
   ~PieceOrder() { __tsan_release(&call.ends); }
 };
 #else
@@ -109,8 +109,8 @@ Interruptible::~Interruptible() {
   asks_to_stop = outer_;
 }
 
-OnThisThreadAlone::OnThisThreadAlone() : outer_(std::exchange(is_alone, true)) {}
-OnThisThreadAlone::~OnThisThreadAlone() {
+SerialScope::SerialScope() : outer_(std::exchange(is_alone, true)) {}
+SerialScope::~SerialScope() {
   is_alone = outer_;
 }
 
@@ -150,21 +150,21 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
     for (std::size_t i = 0; i < pieces; ++i) run(i);
     return;
   }
-  const std::size_t homes = std::min(pieces, thread_count());
-  std::vector<PieceRange> home(homes);
-  for (std::size_t h = 0; h < homes; ++h) home[h].set(pieces * h / homes, pieces * (h + 1) / homes);
+  const std::size_t threads = std::min(pieces, thread_count());
+  std::vector<PieceRange> ranges(threads);
+  for (std::size_t h = 0; h < threads; ++h) ranges[h].set(pieces * h / threads, pieces * (h + 1) / threads);
   CallOrder call;
   pool()->arena.execute([&] {
     tbb::parallel_for(
-        tbb::blocked_range<std::size_t>(0, homes, 1),
+        tbb::blocked_range<std::size_t>(0, threads, 1),
         [&](const tbb::blocked_range<std::size_t>&) {
           [[maybe_unused]] const PieceOrder order(call);
-          const auto own = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index()) % homes;
+          const auto own = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index()) % threads;
           const auto stopped = [] { return tbb::is_current_task_group_canceling(); };  // another piece threw
           std::size_t i = 0;
-          while (!stopped() && home[own].take_first(i)) run(i);
-          for (std::size_t other = own + 1; other < own + homes; ++other) {
-            while (!stopped() && home[other % homes].take_last(i)) run(i);
+          while (!stopped() && ranges[own].take_first(i)) run(i);
+          for (std::size_t other = own + 1; other < own + threads; ++other) {
+            while (!stopped() && ranges[other % threads].take_last(i)) run(i);
           }
         },
         tbb::simple_partitioner());

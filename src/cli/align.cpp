@@ -15,7 +15,7 @@
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/decode/spread.h"
+#include "rnnsearch/decode/distribute.h"
 #include "rnnsearch/evaluate/alignment.h"
 #include "rnnsearch/train/shared_files.h"
 
@@ -169,8 +169,8 @@ struct Portion {
   }
 };
 
-std::vector<std::string> words_of(const train::LoadedModel& loaded, const decode::Aligned& aligned,
-                                  const std::vector<std::string>& source, bool replace_unknown) {
+std::vector<std::string> target_words(const train::LoadedModel& loaded, const decode::Aligned& aligned,
+                                      const std::vector<std::string>& source, bool replace_unknown) {
   const std::size_t Tx = loaded.model.options().source_length(source.size());
   std::vector<std::string> words;
   for (std::size_t i = 0; i < aligned.target.size(); ++i) {
@@ -182,28 +182,28 @@ std::vector<std::string> words_of(const train::LoadedModel& loaded, const decode
   return words;
 }
 
-int work(const Options&, Settings& settings, const comm::Communicator& world) {
-  settle_threads(settings.threads, world);
-  set_precision(settings.precision, world);
+int work(const Options&, Settings& settings, const comm::Communicator& communicator) {
+  settle_threads(settings.threads, communicator);
+  set_precision(settings.precision, communicator);
   Text text;
   {
     std::vector<fs::path> texts{settings.source};
     for (const fs::path& other : {settings.target, settings.gold_links}) {
       if (!other.empty()) texts.push_back(other);
     }
-    const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
-    comm::root_does(world, [&] { text = read_text(settings); });
+    const PatienceForPipes patience(texts, settings.threads.stall_timeout, communicator);
+    comm::root_does(communicator, [&] { text = read_text(settings); });
   }
   std::uint64_t line_count = text.sources.size();
-  world.broadcast(std::span(&line_count, 1));
-  auto loaded = train::open_model(settings.model, world);
+  communicator.broadcast(std::span(&line_count, 1));
+  auto loaded = train::open_model(settings.model, communicator);
   if (loaded.model.options().attention == model::Attention::kNone) {
     throw Error("{} has no attention, so it aligns nothing; name a model that was not trained with attention = none",
                 settings.model);
   }
   const decode::Translator translator = translator_of(loaded);
   std::optional<Alignments> results;
-  comm::root_does(world, [&] {
+  comm::root_does(communicator, [&] {
     for (std::size_t i = 0; i < text.gold.size(); ++i) {
       std::vector<std::string> spans;
       const std::size_t words = decode::source_words(translator, text.sources[i], spans).size();
@@ -217,22 +217,22 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
   const bool given = !settings.target.empty();
   decode::SearchOptions& search = settings.translation.search;
   search.placeholders = decode::known_placeholders(translator);
-  Progress progress(!world.is_root());
+  Progress progress(!communicator.is_root());
   for (std::size_t first = 0; first < line_count; first += kPortion) {
     const std::size_t lines = std::min(kPortion, line_count - first);
     Portion portion;
-    if (world.is_root()) decode::until_stopped([&] { portion.read(text, first, lines, translator); });
+    if (communicator.is_root()) decode::until_stopped([&] { portion.read(text, first, lines, translator); });
     std::size_t done = 0;  // of the portion, when the root's batch and those of the other ranks are done
     const auto align = [&](const std::vector<const decode::WordPair*>& batch) {
       auto aligned_batch = decode::align_batch(loaded.model, batch, given, search);
-      done = std::min(lines, done + static_cast<std::size_t>(world.size()) * search.batch_sentences);
+      done = std::min(lines, done + static_cast<std::size_t>(communicator.size()) * search.batch_sentences);
       progress.show(fmt::format("[align] {} of {} lines", first + done, line_count));
       return aligned_batch;
     };
     const auto lengths = given ? decode::target_lengths(portion.pairs) : decode::source_lengths(portion.pairs);
-    auto aligned = decode::spread<decode::WordPair, decode::Aligned>(
-        world, portion.pairs, decode::by_length(lengths, search.batch_sentences), align);
-    if (comm::stop_signal_came_anywhere(world)) {
+    auto aligned = decode::distribute<decode::WordPair, decode::Aligned>(
+        communicator, portion.pairs, decode::by_length(lengths, search.batch_sentences), align);
+    if (comm::stop_signal_came_anywhere(communicator)) {
       throw comm::Stopped(settings.svg.empty()
                               ? "a signal asked to stop; no alignment was written"
                               : "a signal asked to stop; no alignment was written but for some pictures");
@@ -241,13 +241,14 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
     for (std::size_t i = 0; i < aligned.size() && !nan_line; ++i) {
       if (!std::isfinite(aligned[i]->log_probability)) nan_line = text.lines[first + i];
     }
-    decode::refuse_nan(world, nan_line, {settings.source.string()});
+    decode::refuse_nan(communicator, nan_line, {settings.source.string()});
     if (!results) continue;
     for (std::size_t i = 0; i < lines; ++i) {
       Sentence sentence;
       sentence.line = text.lines[first + i] + 1;
-      sentence.target = given ? std::move(portion.target[i])
-                              : words_of(loaded, *aligned[i], portion.source[i], settings.translation.replace_unknown);
+      sentence.target =
+          given ? std::move(portion.target[i])
+                : target_words(loaded, *aligned[i], portion.source[i], settings.translation.replace_unknown);
       sentence.source = std::move(portion.source[i]);
       sentence.ids = {std::move(portion.pairs[i].source), std::move(aligned[i]->target)};
       sentence.source_words = sentence.source.size();

@@ -51,32 +51,33 @@ site::Measured described(const BenchmarkSettings& s) {
 }
 
 // COLLECTIVE. 0: this rank's share of the CPUs.
-std::vector<site::RankPlace> settle(std::uint64_t threads, BenchmarkSettings& s, const comm::Communicator& world) {
+std::vector<site::RankPlace> settle(std::uint64_t threads, BenchmarkSettings& s,
+                                    const comm::Communicator& communicator) {
   s.threads.threads.reset();
   if (threads > 0) s.threads.threads = threads;
-  return settle_threads(s.threads, world);
+  return settle_threads(s.threads, communicator);
 }
 
 // COLLECTIVE. The numbers of threads to measure; 0: this rank's share of the CPUs. One number may be another one on
 // each rank, but of several all ranks must have the same. The largest is settled, so that too many threads are refused
 // before anything is timed.
-std::vector<std::uint64_t> agreed_threads(BenchmarkSettings& s, const comm::Communicator& world) {
+std::vector<std::uint64_t> agreed_threads(BenchmarkSettings& s, const comm::Communicator& communicator) {
   const std::vector<std::uint64_t> counts = s.thread_counts.value_or(std::vector<std::uint64_t>{0});
   double most = static_cast<double>(counts.size());
-  world.max(std::span(&most, 1));
+  communicator.max(std::span(&most, 1));
   if (most > 1) {
-    comm::agree_on_lines(world, "options", "give all ranks the same --threads",
+    comm::agree_on_lines(communicator, "options", "give all ranks the same --threads",
                          [&] { return std::vector{fmt::format("threads = {}", value::write(counts))}; });
   }
-  settle(counts.back(), s, world);
+  settle(counts.back(), s, communicator);
   return counts;
 }
 
 // COLLECTIVE. Times the batches with a model that is made anew on this number of threads (0: this rank's share of the
 // CPUs), so that its memory lies where its threads touch it first.
 site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches& batches, BenchmarkSettings& s,
-                         const comm::Communicator& world, Progress& progress) {
-  measured.places = settle(threads, s, world);
+                         const comm::Communicator& communicator, Progress& progress) {
+  measured.places = settle(threads, s, communicator);
   measured.threads = thread_count();
   model::Model model(s.model);
   model.initialise(s.train.seed);
@@ -87,39 +88,41 @@ site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches
     measured.parts = {model.gradient_parts().begin(), model.gradient_parts().end()};
     std::size_t dense = 0, tables = 0;
     for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
-    measured.optimizer_bytes = train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(world.size());
+    measured.optimizer_bytes =
+        train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(communicator.size());
   }
   const site::Work work{
-      [&] { return batches.next(); }, batches.of_corpus(), work_of(s, world, model),
+      [&] { return batches.next(); }, batches.of_corpus(), work_of(s, communicator, model),
       [&](std::size_t done, double seconds) {
         progress.show(fmt::format("[benchmark] {} of {} on {}: {:.3f} s", done, s.untimed_updates + s.updates,
                                   counted(measured.threads, "thread"), seconds));
       }};
-  const site::Measurement m = site::measure(world, measured, work);
+  const site::Measurement m = site::measure(communicator, measured, work);
   if (s.latency_sentences > 0) measured.latency = latency_of(s, batches, model);
   // Only now, because it takes memory, which is no part of the peak that was measured.
-  if (s.machine) measured.machine = site::measure_machine(world);
+  if (s.machine) measured.machine = site::measure_machine(communicator);
   return {std::move(measured), m};
 }
 
-int work(const Options& options, BenchmarkSettings& s, const comm::Communicator& world) {
+int work(const Options& options, BenchmarkSettings& s, const comm::Communicator& communicator) {
   site::Measured measured = described(s);
 
-  const auto counts = agreed_threads(s, world);
-  s.precision = measured.precision = kernels::name_of(set_precision(s.precision, world));
+  const auto counts = agreed_threads(s, communicator);
+  s.precision = measured.precision = kernels::name_of(set_precision(s.precision, communicator));
   measured.precision_shown = precision_in_use();
   measured.bfloat16_unit = bfloat16_unit_in_use();
-  if (!s.decode) comm::root_does(world, [&] { check_usage([&] { train::check_ranks(s.train, world.size()); }); });
-  Batches batches = batches_of(s, world);
-  comm::root_does(world, [&] { check_usage([&] { model::check(s.model); }); });
+  if (!s.decode)
+    comm::root_does(communicator, [&] { check_usage([&] { train::check_ranks(s.train, communicator.size()); }); });
+  Batches batches = batches_of(s, communicator);
+  comm::root_does(communicator, [&] { check_usage([&] { model::check(s.model); }); });
   s.search.shortlist = shortlist_of(s);
   measured.model = s.model;
   measured.configuration = options.values();
-  Progress progress(!world.is_root());
+  Progress progress(!communicator.is_root());
   std::vector<site::OnThreads> runs;
   for (const std::uint64_t threads : counts) {
     if (!runs.empty()) batches.rewind();
-    runs.push_back(timed_on(threads, measured, batches, s, world, progress));
+    runs.push_back(timed_on(threads, measured, batches, s, communicator, progress));
     auto& measurement = runs.back().measurement;
     // The peak includes what the machine was measured with before.
     if (runs.size() > 1) measurement.peak_bytes = 0;
@@ -131,7 +134,7 @@ int work(const Options& options, BenchmarkSettings& s, const comm::Communicator&
                       threads, measurement.loss, counts.front(), first));
     }
   }
-  if (!world.is_root()) return 0;
+  if (!communicator.is_root()) return 0;
   for (const auto& line : describe(runs.back().measured.places)) {
     if (line.find("warning") != line.npos) std::cerr << line << "\n";
   }

@@ -23,17 +23,17 @@ namespace rnnsearch::cli {
 namespace {
 
 // COLLECTIVE.
-model::ProductFlop sum_of(const model::ProductFlop& own, const comm::Communicator& world) {
+model::ProductFlop sum_of(const model::ProductFlop& own, const comm::Communicator& communicator) {
   double sums[] = {own.encoder, own.decoder, own.readout};
-  world.all_reduce(std::span<double>(sums));
+  communicator.all_reduce(std::span<double>(sums));
   return {sums[0], sums[1], sums[2]};
 }
 
 /// Updates of an untrained model by the code that trains.
 class Updates {
  public:
-  Updates(const BenchmarkSettings& s, const comm::Communicator& world, model::Model& model)
-      : train_(s.train), world_(world), model_(model.options()), step_(world, model, s.train) {}
+  Updates(const BenchmarkSettings& s, const comm::Communicator& communicator, model::Model& model)
+      : train_(s.train), world_(communicator), model_(model.options()), step_(communicator, model, s.train) {}
 
   site::Timed run(const corpus::BatchSlice& slice) {
     const double rate = train::learning_rate(train_, {.update = ++update_});
@@ -81,8 +81,8 @@ void set_lengths(decode::SearchOptions& search, double target_words, double Tx) 
 /// Translations by an untrained model, all of the length that the targets of a batch have in proportion to its sources.
 class Translations {
  public:
-  Translations(const BenchmarkSettings& s, const comm::Communicator& world, model::Model& model)
-      : search_(endless(s.search)), world_(world), model_(model) {}
+  Translations(const BenchmarkSettings& s, const comm::Communicator& communicator, model::Model& model)
+      : search_(endless(s.search)), world_(communicator), model_(model) {}
 
   site::Timed run(const corpus::BatchSlice& slice) {
     set_lengths(search_, static_cast<double>(slice.batch_target_words), site::source_lengths(model_.options(), slice));
@@ -144,18 +144,18 @@ class Translations {
 
 }  // namespace
 
-Batches batches_of(BenchmarkSettings& s, const comm::Communicator& world) {
-  const std::uint64_t run = s.decode ? 1 : train::shards_of_rank(s.train, world.size());
+Batches batches_of(BenchmarkSettings& s, const comm::Communicator& communicator) {
+  const std::uint64_t run = s.decode ? 1 : train::shards_of_rank(s.train, communicator.size());
   if (!s.corpus.empty()) {
-    auto corpus = std::make_unique<const corpus::Corpus>(train::open_corpus(s.corpus, world));
+    auto corpus = std::make_unique<const corpus::Corpus>(train::open_corpus(s.corpus, communicator));
     s.model.source_words = corpus->source_vocabulary().size();
     s.model.target_words = corpus->target_vocabulary().size();
-    return {std::move(corpus), train::batch_options(s.train), world, run};
+    return {std::move(corpus), train::batch_options(s.train), communicator, run};
   }
   corpus::SyntheticOptions synthetic;
   synthetic.lengths = {{s.source_length, s.target_length}};
   if (!s.lengths.empty()) {  // the root reads it: the file need not be visible to the other ranks
-    const std::string text = comm::at_root(world, [&] {
+    const std::string text = comm::at_root(communicator, [&] {
       std::string read = read_text_file(s.lengths);
       corpus::read_pair_lengths(read, s.lengths.string());
       return read;
@@ -168,8 +168,8 @@ Batches batches_of(BenchmarkSettings& s, const comm::Communicator& world) {
   synthetic.pool_batches = s.train.pool_batches;
   synthetic.seed = s.train.seed;
   return Batches(corpus::synthetic_batches(synthetic, s.untimed_updates + s.updates,
-                                           static_cast<std::size_t>(world.rank()),
-                                           static_cast<std::size_t>(world.size()), run));
+                                           static_cast<std::size_t>(communicator.rank()),
+                                           static_cast<std::size_t>(communicator.size()), run));
 }
 
 std::shared_ptr<const decode::Shortlist> shortlist_of(const BenchmarkSettings& s) {
@@ -221,11 +221,12 @@ site::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Mo
 }
 
 std::function<site::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& s,
-                                                              const comm::Communicator& world, model::Model& model) {
+                                                              const comm::Communicator& communicator,
+                                                              model::Model& model) {
   if (s.decode) {
-    return [timed = Translations(s, world, model)](const auto& batch) mutable { return timed.run(batch); };
+    return [timed = Translations(s, communicator, model)](const auto& batch) mutable { return timed.run(batch); };
   }
-  return [timed = std::make_shared<Updates>(s, world, model)](const auto& batch) { return timed->run(batch); };
+  return [timed = std::make_shared<Updates>(s, communicator, model)](const auto& batch) { return timed->run(batch); };
 }
 
 }  // namespace rnnsearch::cli

@@ -24,8 +24,9 @@ class Batches {
  public:
   explicit Batches(std::vector<corpus::BatchSlice> drawn) : drawn_(std::move(drawn)) {}
   Batches(std::unique_ptr<const corpus::Corpus> corpus, const corpus::BatchOptions& options,
-          const comm::Communicator& world, std::uint64_t run)
-      : corpus_(std::move(corpus)), sequence_(std::in_place, *corpus_, options, world.rank(), world.size(), run) {
+          const comm::Communicator& communicator, std::uint64_t run)
+      : corpus_(std::move(corpus)),
+        sequence_(std::in_place, *corpus_, options, communicator.rank(), communicator.size(), run) {
     sequence_->seek({});  // as before a training's first update
   }
 
@@ -44,7 +45,7 @@ class Batches {
   std::optional<corpus::BatchSequence> sequence_;  // of `corpus_`
 };
 /// COLLECTIVE. May set the sizes of the vocabularies.
-Batches batches_of(BenchmarkSettings& settings, const comm::Communicator& world);
+Batches batches_of(BenchmarkSettings& settings, const comm::Communicator& communicator);
 
 /// The shortlists of --shortlist-frequent and --shortlist-translations; nullptr if both are 0. The vocabularies have
 /// their sizes.
@@ -57,6 +58,7 @@ site::Latency latency_of(const BenchmarkSettings& settings, Batches& batches, mo
 /// returned, and the model's parameters change with each update. It is COLLECTIVE and throws AgreedError when the model
 /// computes no numbers.
 std::function<site::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& settings,
-                                                              const comm::Communicator& world, model::Model& model);
+                                                              const comm::Communicator& communicator,
+                                                              model::Model& model);
 
 }  // namespace rnnsearch::cli

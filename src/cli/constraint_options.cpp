@@ -105,7 +105,7 @@ Refusals refusals_of(const decode::Translator& translator, const decode::SearchO
 }
 
 void take_constraints(const Constraints& constraints, const LineLimit& limit, const decode::Translator& translator,
-                      const comm::Communicator& world, decode::TranslationOptions& translation) {
+                      const comm::Communicator& communicator, decode::TranslationOptions& translation) {
   if (translator.ensemble.right_to_left()) {
     for (const auto& [path, option] : {std::pair{constraints.files.prefixes, "--prefix"},
                                        {constraints.forbid, "--forbid"},
@@ -119,14 +119,14 @@ void take_constraints(const Constraints& constraints, const LineLimit& limit, co
   // The lines of a file on all ranks; `check` throws at the root what is wrong with them.
   const auto lines_of = [&](const std::filesystem::path& path, const auto& check) {
     Packer packer;
-    comm::root_does(world, [&] {
+    comm::root_does(communicator, [&] {
       const auto lines = corpus::read_lines(path, limit);
       check(lines);
       packer.add(std::uint64_t{lines.size()});
       for (const std::string& line : lines) packer.add_text(line);
     });
     std::string message = packer.take();
-    world.broadcast(message);
+    communicator.broadcast(message);
     Unpacker unpacker(message);
     std::vector<std::string> lines(unpacker.next<std::uint64_t>());
     for (std::string& line : lines) line = unpacker.next_text();
@@ -153,7 +153,7 @@ void UnmetLines::note(const decode::LineTranslation& translation, const std::str
       progress);
 }
 
-void UnmetLines::note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesPlace& place,
+void UnmetLines::note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesLocation& location,
                                const decode::Translator& translator, const decode::SearchOptions& search,
                                Progress& progress) {
   for (std::size_t i = 0; search.forbidden && i < prefixes.size(); ++i) {
@@ -165,7 +165,7 @@ void UnmetLines::note_prefixes(const std::vector<std::string>& prefixes, const d
       state = search.forbidden->after(state, word);
     }
     if (!has && !search.forbidden->blocks(state, kEnd)) continue;
-    say(place.name, place.before + i,
+    say(location.name, location.before + i,
         "its prefix has a word or phrase of --forbid, so that the translation has it, too", progress);
   }
 }

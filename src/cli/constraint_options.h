@@ -34,7 +34,7 @@ Refusals refusals_of(const decode::Translator& translator, const decode::SearchO
 /// COLLECTIVE. Reads --forbid and --glossary at the root and hands `translation` what the search needs. Throws
 /// AgreedError for a model that takes no constraints.
 void take_constraints(const Constraints& constraints, const LineLimit& limit, const decode::Translator& translator,
-                      const comm::Communicator& world, decode::TranslationOptions& translation);
+                      const comm::Communicator& communicator, decode::TranslationOptions& translation);
 
 /// Says which lines lack required phrases, or have forbidden ones in their prefix: each of the first 20, and at the end
 /// how many others there were.
@@ -42,8 +42,8 @@ class UnmetLines {
  public:
   /// `line` counts from 0, in a text of this name.
   void note(const decode::LineTranslation& translation, const std::string& name, std::size_t line, Progress& progress);
-  /// Of lines at this place: their prefixes, before they are translated. The prefix wins over what is forbidden.
-  void note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesPlace& place,
+  /// Of lines at this location: their prefixes, before they are translated. The prefix wins over what is forbidden.
+  void note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesLocation& location,
                      const decode::Translator& translator, const decode::SearchOptions& search, Progress& progress);
   void finish(Progress& progress) const;
 

@@ -228,9 +228,9 @@ void check(const Options& options, Settings& settings) {
   }
 }
 
-int work(const Options&, Settings& settings, const comm::Communicator& world) {
-  settle_threads(settings.threads, world);
-  if (!settings.model.empty()) set_precision(settings.precision, world);
+int work(const Options&, Settings& settings, const comm::Communicator& communicator) {
+  settle_threads(settings.threads, communicator);
+  if (!settings.model.empty()) set_precision(settings.precision, communicator);
   Test test;
   const std::vector<std::string> names = names_of(settings);
   std::vector<std::vector<std::string>> systems;
@@ -238,8 +238,8 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
     std::vector<fs::path> texts(settings.references.begin(), settings.references.end());
     for (const std::string& text : settings.hypotheses) texts.push_back(named_path(text).path);
     if (!settings.source.empty()) texts.push_back(settings.source);
-    const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
-    comm::root_does(world, [&] {
+    const PatienceForPipes patience(texts, settings.threads.stall_timeout, communicator);
+    comm::root_does(communicator, [&] {
       test = test_of(settings);
       for (const std::string& text : settings.hypotheses) {
         const fs::path path = named_path(text).path;
@@ -250,14 +250,15 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
   }
   for (const std::string& text : settings.model) {
     const auto [name, path] = named_path(text);
-    auto loaded = train::open_model(path, world);
-    Progress progress(!world.is_root());
+    auto loaded = train::open_model(path, communicator);
+    Progress progress(!communicator.is_root());
     const auto translations = decode::translate_lines(
-        translator_of(loaded), {test.sources, {test.place.string()}}, settings.translation, world,
+        translator_of(loaded), {test.sources, {test.place.string()}}, settings.translation, communicator,
         [&, system = name](std::size_t done, std::size_t all) {
           progress.show(fmt::format("[evaluate] {}: {}%", system, 100 * done / std::max<std::size_t>(all, 1)));
         });
-    if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped("a signal asked to stop; nothing was evaluated");
+    if (comm::stop_signal_came_anywhere(communicator))
+      throw comm::Stopped("a signal asked to stop; nothing was evaluated");
     auto& lines = systems.emplace_back();
     std::size_t in_parts = 0;
     for (const auto& best : translations) {
@@ -268,7 +269,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& world) {
       progress.say("[evaluate] " + name + ": " + sentence);
     }
   }
-  if (!world.is_root()) return 0;
+  if (!communicator.is_root()) return 0;
 
   std::vector<evaluate::SystemOutput> outputs;
   for (std::size_t i = 0; i < systems.size(); ++i) outputs.push_back({names[i], systems[i]});

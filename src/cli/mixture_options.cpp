@@ -49,17 +49,17 @@ void check_mixture_options(const std::vector<std::string>& mix) {
   check_each_once("mix", paths);
 }
 
-Mixture::Mixture(std::vector<std::string>& mix, const corpus::Corpus& first, const comm::Communicator& world)
+Mixture::Mixture(std::vector<std::string>& mix, const corpus::Corpus& first, const comm::Communicator& communicator)
     : first_(first) {
   corpora_.reserve(mix.size());
   for (std::string& text : mix) {
     auto [path, weight] = mixed_file(text);
     path = std::filesystem::absolute(path).lexically_normal();
     text = fmt::format("{}:{}", path, value::write(weight));
-    corpora_.push_back(train::open_corpus(path, world));
+    corpora_.push_back(train::open_corpus(path, communicator));
     others_.push_back({&corpora_.back(), weight});
   }
-  comm::root_does(world, [&] { corpus::check_mixture(first_, others_); });
+  comm::root_does(communicator, [&] { corpus::check_mixture(first_, others_); });
 }
 
 bool Mixture::has_alignments() const {

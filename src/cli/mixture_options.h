@@ -28,7 +28,7 @@ class Mixture {
  public:
   /// COLLECTIVE. Opens the corpora as train::open_corpus does, and makes the names in `mix` absolute. Throws
   /// AgreedError as corpus::check_mixture does. `first`, the corpus of --corpus, must outlive this object.
-  Mixture(std::vector<std::string>& mix, const corpus::Corpus& first, const comm::Communicator& world);
+  Mixture(std::vector<std::string>& mix, const corpus::Corpus& first, const comm::Communicator& communicator);
   Mixture(const Mixture&) = delete;
   Mixture& operator=(const Mixture&) = delete;
 

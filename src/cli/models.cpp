@@ -63,7 +63,7 @@ void add_models(Options& options, ModelChoice& choice) {
                        "form an ensemble and must have the same vocabularies",
                .path = kInputRun,
                .required = true});
-  options.add("ensemble-of", choice.ensemble_of,
+  options.add("ensemble-of", choice.ensemble_mean,
               {.help = "how an ensemble combines its models at each word: by averaging their probabilities, or the "
                        "logarithms of these"});
   options.add(
@@ -84,10 +84,10 @@ void check_models(const Options& options, const ModelChoice& choice) {
   }
 }
 
-OpenModels::OpenModels(const ModelChoice& choice, const comm::Communicator& world)
-    : weights_(weights_of(choice)), of_(choice.ensemble_of) {
+OpenModels::OpenModels(const ModelChoice& choice, const comm::Communicator& communicator)
+    : weights_(weights_of(choice)), mean_(choice.ensemble_mean) {
   for (const std::string& path : choice.model) {
-    loaded_.push_back(train::open_model(path, world));
+    loaded_.push_back(train::open_model(path, communicator));
     loaded_.back().model.fix_parameters();
     check_same_text(loaded_.back(), path, loaded_.front(), choice.model.front());
   }
@@ -113,7 +113,7 @@ decode::Translator OpenModels::translator() {
   std::vector<model::Model*> models;
   for (train::LoadedModel& loaded : loaded_) models.push_back(&loaded.model);
   const train::LoadedModel& first = loaded_.front();
-  return {{std::move(models), weights_, of_}, first.source_vocabulary, first.target_vocabulary, first.pipeline};
+  return {{std::move(models), weights_, mean_}, first.source_vocabulary, first.target_vocabulary, first.pipeline};
 }
 
 }  // namespace rnnsearch::cli

@@ -14,7 +14,7 @@ namespace rnnsearch::cli {
 
 struct ModelChoice {
   std::vector<std::string> model, model_weight;
-  decode::EnsembleOf ensemble_of = decode::EnsembleOf::kProbabilities;
+  decode::EnsembleMean ensemble_mean = decode::EnsembleMean::kProbabilities;
 };
 
 /// Declares --model, --ensemble-of and --model-weight.
@@ -27,7 +27,7 @@ class OpenModels {
  public:
   /// COLLECTIVE. Opens all of them, as train::open_model. Throws AgreedError if two of them have different
   /// vocabularies or text pipelines, naming both. REQUIRES: check_models.
-  OpenModels(const ModelChoice& choice, const comm::Communicator& world);
+  OpenModels(const ModelChoice& choice, const comm::Communicator& communicator);
 
   /// COLLECTIVE. Lets the models copy what these patterns match, in place of those of their corpus. Throws AgreedError
   /// for models without placeholders.
@@ -41,7 +41,7 @@ class OpenModels {
  private:
   std::vector<train::LoadedModel> loaded_;
   std::vector<double> weights_;
-  decode::EnsembleOf of_;
+  decode::EnsembleMean mean_;
 };
 
 }  // namespace rnnsearch::cli

@@ -37,10 +37,10 @@ std::size_t number_set(const char* name) {
   return value::read(setting(name), number) ? number : 0;
 }
 
-site::NodeFacts own_facts(const comm::Communicator& world) {
+site::NodeFacts own_facts(const comm::Communicator& communicator) {
   const std::size_t granted = number_set("SLURM_CPUS_ON_NODE");
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  return {world.hosts()[static_cast<std::size_t>(world.rank())], std::string(kernels::instruction_set()),
+  return {communicator.hosts()[static_cast<std::size_t>(communicator.rank())], std::string(kernels::instruction_set()),
           std::string(kernels::bfloat16_unit()),
           granted > 0 ? granted : static_cast<std::size_t>(std::max(0L, online))};
 }
@@ -75,8 +75,8 @@ void declare(Options& options, Settings& s) {
 
 void check(const Options&, Settings&) {}
 
-int work(const Options&, Settings& s, const comm::Communicator& world) {
-  Progress progress(!world.is_root());
+int work(const Options&, Settings& s, const comm::Communicator& communicator) {
+  Progress progress(!communicator.is_root());
   std::vector<Finding> findings;
   const auto add = [&](std::vector<Finding> more) {
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -84,12 +84,13 @@ int work(const Options&, Settings& s, const comm::Communicator& world) {
   const bool meant = oversubscription_is_meant(s.threads);
   s.threads.oversubscribe = true;  // it is a finding here, as are slow bindings
   s.threads.warn = false;
-  const auto places = settle_threads(s.threads, world);
-  const auto facts = site::gather_facts(world, own_facts(world));
-  const auto ahead = site::clocks_ahead(world);
-  if (world.is_root()) {
+  const auto places = settle_threads(s.threads, communicator);
+  const auto facts = site::gather_facts(communicator, own_facts(communicator));
+  const auto ahead = site::clocks_ahead(communicator);
+  if (communicator.is_root()) {
     const bool step = !setting("SLURM_STEP_ID").empty() && number_set("SLURM_STEP_NUM_TASKS") > 1;
-    const std::string library = comm::library() + (world.size() > 1 ? "" : " (which a single rank does not need)");
+    const std::string library =
+        comm::library() + (communicator.size() > 1 ? "" : " (which a single rank does not need)");
     findings.push_back(site::ranks_finding(facts, number_set(step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"), library));
     for (const auto& line : describe(places)) {
       if (line.find("warning") == line.npos) {
@@ -112,10 +113,10 @@ int work(const Options&, Settings& s, const comm::Communicator& world) {
   }
 
   progress.show("[node-check] files");
-  add(site::check_folder(world, fs::absolute(s.folder)));
+  add(site::check_folder(communicator, fs::absolute(s.folder)));
   progress.show("[node-check] all-reduces");
-  const auto sums = site::time_sums(world);
-  if (!world.is_root()) return 0;
+  const auto sums = site::time_sums(communicator);
+  if (!communicator.is_root()) return 0;
   add(site::sum_findings(sums, facts.size(), site::host_count(facts)));
 
   const auto count = [&](Level level) {

@@ -32,8 +32,8 @@ bool is_of_command_line(const std::string& option) {
   return option == "help" || option == "check" || option == "config";
 }
 
-[[noreturn]] void refuse_without_value(const std::string& place) {
-  throw UsageError(place +
+[[noreturn]] void refuse_without_value(const std::string& location) {
+  throw UsageError(location +
                    " needs a value: it is missing or empty, perhaps because a variable is not set; give one, or leave "
                    "the option out");
 }
@@ -113,7 +113,7 @@ const Options::Declared* Options::find(const std::string& name) const {
   return found == options_.end() ? nullptr : &*found;
 }
 
-std::string Options::place(const Source& source, const std::string& option) const {
+std::string Options::location(const Source& source, const std::string& option) const {
   return source.name.empty() ? "--" + option : source.name + ": " + option;
 }
 
@@ -179,7 +179,7 @@ Options::Source Options::read_keys(const std::string& text, const std::string& n
 }
 
 void Options::note(Source& source, const std::string& name, const std::string& text) const {
-  if (text.empty()) refuse_without_value(place(source, name));
+  if (text.empty()) refuse_without_value(location(source, name));
   source.values.emplace_back(name, text);
 }
 
@@ -188,13 +188,13 @@ void Options::apply(const Source& source) {
   for (const auto& [name, text] : source.values) {
     const Declared& option = *find(name);
     if (!seen.insert(name).second && !option.repeatable && !source.name.empty()) {
-      throw UsageError(place(source, name) + " is given twice");
+      throw UsageError(location(source, name) + " is given twice");
     }
     if (option.built_in) continue;
-    if (option.repeatable && from_[name] != place(source, name)) option.clear();
-    from_[name] = place(source, name);
+    if (option.repeatable && from_[name] != location(source, name)) option.clear();
+    from_[name] = location(source, name);
     if (!allows(option.kind, option.bounds, option.about.choices, text) || !option.read(text)) {
-      throw UsageError(place(source, name) + " is '" + text + "' but must be " +
+      throw UsageError(location(source, name) + " is '" + text + "' but must be " +
                        (option.expected.empty() ? expected_of(option.kind, option.bounds, option.about.choices)
                                                 : std::string(option.expected)));
     }

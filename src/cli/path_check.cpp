@@ -12,15 +12,15 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A file or folder: the device and inode of what exists, and below it the names of what does not.
-struct Place {
+struct FileIdentity {
   ::dev_t device;
   ::ino_t inode;
   fs::path below;
 
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
-Place place_of(const fs::path& path) {
+FileIdentity identity_of(const fs::path& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0) return {found.st_dev, found.st_ino, {}};
   std::error_code ignored;
@@ -50,16 +50,16 @@ bool replaces(const GivenPath& output, const GivenPath& other) {
     return is_standard_stream(output) && is_standard_stream(other) && other.as.is_output();
   }
   if (output.as.kind == Path::kOutputRun && other.as.kind == Path::kInputRun) return false;  // it resumes
-  const Place place = place_of(other.path);
-  if (place == place_of(output.path)) return true;
+  const FileIdentity identity = identity_of(other.path);
+  if (identity == identity_of(output.path)) return true;
   const fs::path written = itself(output.path), read = itself(other.path);
   if (output.as.kind == Path::kOutputFolder) {
-    return read.extension() == output.as.extension && place_of(read.parent_path()) == place_of(output.path);
+    return read.extension() == output.as.extension && identity_of(read.parent_path()) == identity_of(output.path);
   }
   const std::string name = written.filename().string();
-  return place == place_of(written.string() + ".partial") ||
+  return identity == identity_of(written.string() + ".partial") ||
          (read.filename().string().starts_with("." + name + ".") &&
-          place_of(read.parent_path()) == place_of(written.parent_path()));
+          identity_of(read.parent_path()) == identity_of(written.parent_path()));
 }
 
 void check_one(const GivenPath& given) {

@@ -37,16 +37,16 @@ void add_precision(Options& options, std::string& precision, ModelUse use) {
   options.add("precision", precision, {.help = help, .later = Later::kFree, .choices = choices});
 }
 
-kernels::Precision set_precision(const std::string& asked, const comm::Communicator& world) {
-  const auto hosts = world.hosts();
-  const auto units = world.gather(std::string(kernels::bfloat16_unit()));
-  const std::string agreed = comm::at_root(world, [&] {
+kernels::Precision set_precision(const std::string& asked, const comm::Communicator& communicator) {
+  const auto hosts = communicator.hosts();
+  const auto units = communicator.gather(std::string(kernels::bfloat16_unit()));
+  const std::string agreed = comm::at_root(communicator, [&] {
     const auto precision = kernels::precision_of(asked);
     if (precision == kernels::Precision::kBFloat16) check_units_are_one(units, hosts);
     return kernels::name_of(precision);
   });
   kernels::set_precision(kernels::precision_of(agreed));
-  if (world.is_root()) warn_of_emulation();
+  if (communicator.is_root()) warn_of_emulation();
   return kernels::precision();
 }
 

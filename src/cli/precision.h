@@ -20,7 +20,7 @@ void add_precision(Options& options, std::string& precision, ModelUse use);
 /// COLLECTIVE. Sets kernels::set_precision on all ranks to what the root makes of its own `asked`. A line of the root
 /// on standard error warns of a precision for which the processor has no unit. Throws AgreedError when it is bf16 and
 /// the ranks do not multiply it alike.
-kernels::Precision set_precision(const std::string& asked, const comm::Communicator& world);
+kernels::Precision set_precision(const std::string& asked, const comm::Communicator& communicator);
 
 /// Throws Error, naming the first rank whose bfloat16_unit() is not the root's, its host and the root's. One unit and
 /// one host a rank; an empty unit is emulation.

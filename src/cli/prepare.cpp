@@ -34,15 +34,15 @@ void show(const corpus::PrepareReport& report, const fs::path& output, bool json
   }
 }
 
-int work(const Options& options, PrepareSettings& settings, const comm::Communicator& world) {
+int work(const Options& options, PrepareSettings& settings, const comm::Communicator& communicator) {
   settings.corpus.only_check = options.only_checks();
-  settle_threads(settings.threads, world);
-  if (world.size() > 1) {
-    world.set_stall_timeout(0);  // rank 0 may take as long as it needs
-    if (world.is_root())
+  settle_threads(settings.threads, communicator);
+  if (communicator.size() > 1) {
+    communicator.set_stall_timeout(0);  // rank 0 may take as long as it needs
+    if (communicator.is_root())
       log_line("[prepare] runs in one process: rank 0 prepares the corpus, and the other ranks wait");
   }
-  comm::root_does(world, [&] {
+  comm::root_does(communicator, [&] {
     std::optional<Progress> progress(std::in_place, false);
     Stopwatch watch;
     int pass = -2;  // none yet

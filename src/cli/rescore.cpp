@@ -19,8 +19,8 @@
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/decode/distribute.h"
 #include "rnnsearch/decode/score_pairs.h"
-#include "rnnsearch/decode/spread.h"
 #include "rnnsearch/evaluate/n_best_list.h"
 #include "rnnsearch/train/shared_files.h"
 
@@ -118,11 +118,11 @@ std::vector<decode::WordPair> pairs_of(const NBestList& list, std::span<const st
   return pairs;
 }
 
-int work(const Options& options, Settings& settings, const comm::Communicator& world) {
+int work(const Options& options, Settings& settings, const comm::Communicator& communicator) {
   const auto given = given_weights(settings.weights);
 
-  settle_threads(settings.threads, world);
-  set_precision(settings.precision, world);
+  settle_threads(settings.threads, communicator);
+  set_precision(settings.precision, communicator);
   NBestList list;
   std::vector<std::string> sources, names;
   std::vector<double> weights;
@@ -131,8 +131,8 @@ int work(const Options& options, Settings& settings, const comm::Communicator& w
     std::vector<fs::path> texts{settings.list};
     if (!settings.source.empty()) texts.push_back(settings.source);
     if (!settings.weights.file.empty()) texts.push_back(settings.weights.file);
-    const PatienceForPipes patience(texts, settings.threads.stall_timeout, world);
-    comm::root_does(world, [&] {
+    const PatienceForPipes patience(texts, settings.threads.stall_timeout, communicator);
+    comm::root_does(communicator, [&] {
       list = read_list(settings.list, settings.line_limit);
       if (!settings.source.empty()) {
         sources = corpus::read_lines(settings.source, settings.line_limit);
@@ -146,9 +146,10 @@ int work(const Options& options, Settings& settings, const comm::Communicator& w
     });
   }
   std::vector<train::LoadedModel> models;
-  for (const std::string& model : settings.model) models.push_back(train::open_model(named_path(model).path, world));
+  for (const std::string& model : settings.model)
+    models.push_back(train::open_model(named_path(model).path, communicator));
 
-  Progress progress(!world.is_root());
+  Progress progress(!communicator.is_root());
   std::optional<ResumableOutput> sink;
   std::size_t list_output = 0;  // its number in `sink`; that of the best translations is 0
   // What line `i` of the source gives depends on these lines.
@@ -157,7 +158,7 @@ int work(const Options& options, Settings& settings, const comm::Communicator& w
     for (const Hypothesis& hypothesis : list.lines[i]) text += "\t" + hypothesis.record;
     return text;
   };
-  comm::root_does(world, [&] {
+  comm::root_does(communicator, [&] {
     Config dependencies =
         dependencies_of(options, {"list", "source", "output", "n-best-output", "model", "batch-sentences", "weights"});
     for (std::size_t m = 0; m < models.size(); ++m) dependencies["--model " + names[m]] = models[m].digest;
@@ -175,7 +176,7 @@ int work(const Options& options, Settings& settings, const comm::Communicator& w
   });
 
   std::array<std::uint64_t, 2> range{sink ? sink->lines() : 0, list.lines.size()};
-  world.broadcast(std::span<std::uint64_t>(range));
+  communicator.broadcast(std::span<std::uint64_t>(range));
   for (std::size_t first = range[0]; first < range[1];) {
     // Portions depend on the list alone, so that an interrupted command has the bits of an undisturbed one.
     NBestList portion{list.format, list.features, list.features_read, {}};
@@ -184,27 +185,27 @@ int work(const Options& options, Settings& settings, const comm::Communicator& w
       portion.lines.push_back(list.lines[i]);
     }
     std::uint64_t lines = portion.lines.size();
-    world.broadcast(std::span(&lines, 1));
+    communicator.broadcast(std::span(&lines, 1));
     for (std::size_t m = 0; m < models.size(); ++m) {
       std::vector<decode::WordPair> pairs;
-      if (world.is_root()) {
+      if (communicator.is_root()) {
         decode::until_stopped(
             [&] { pairs = pairs_of(portion, std::span(sources).subspan(first, lines), translator_of(models[m])); });
       }
       const auto scores =
-          decode::score_pairs(models[m].model, pairs, settings.batch_sentences, world, [&](std::size_t) {
+          decode::score_pairs(models[m].model, pairs, settings.batch_sentences, communicator, [&](std::size_t) {
             progress.show(fmt::format("[rescore] {}: {} of {} source lines", names[m], first, range[1]));
           });
-      if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped(sink ? sink->stopped() : "");
-      decode::refuse_nan(world, decode::first_nan(scores),
+      if (comm::stop_signal_came_anywhere(communicator)) throw comm::Stopped(sink ? sink->stopped() : "");
+      decode::refuse_nan(communicator, decode::first_nan(scores),
                          {fmt::format("--model {}: {}", settings.model[m], settings.list)});
-      if (!world.is_root()) continue;
+      if (!communicator.is_root()) continue;
       std::vector<double> values;
       values.reserve(scores.size());
       for (const auto& score : scores) values.push_back(*score);
       evaluate::add_feature(portion, names[m], values);
     }
-    for (std::size_t i = 0; world.is_root() && i < lines; ++i) {
+    for (std::size_t i = 0; communicator.is_root() && i < lines; ++i) {
       const auto& line = portion.lines[i];
       const auto order = evaluate::ranking(line, weights);
       if (!settings.output.empty()) sink->write(0, line[order.front()].text + "\n");

@@ -19,8 +19,8 @@
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/decode/distribute.h"
 #include "rnnsearch/decode/score_pairs.h"
-#include "rnnsearch/decode/spread.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -62,24 +62,24 @@ void check(const Options& options, Settings& s) {
   if (s.json && !s.output.empty()) throw UsageError("--json prints to standard output; leave it or --output out");
 }
 
-int work(const Options& options, Settings& s, const comm::Communicator& world) {
-  settle_threads(s.threads, world);
-  set_precision(s.precision, world);
+int work(const Options& options, Settings& s, const comm::Communicator& communicator) {
+  settle_threads(s.threads, communicator);
+  set_precision(s.precision, communicator);
   std::vector<std::string> sources, targets;
   {
-    const PatienceForPipes patience({s.source_path, s.target_path}, s.threads.stall_timeout, world);
-    comm::root_does(world, [&] {
+    const PatienceForPipes patience({s.source_path, s.target_path}, s.threads.stall_timeout, communicator);
+    comm::root_does(communicator, [&] {
       sources = corpus::read_lines(s.source_path, s.line_limit);
       targets = corpus::read_lines(s.target_path, s.line_limit);
       corpus::check_same_lines({s.source_path, sources.size()}, {s.target_path, targets.size()});
     });
   }
-  OpenModels opened(s.models, world);
+  OpenModels opened(s.models, communicator);
   const decode::Translator translator = opened.translator();
   const auto input_line = [&](std::size_t i) { return sources[i] + "\t" + targets[i]; };
   std::optional<ResumableOutput> sink;
-  Progress progress(!world.is_root());
-  comm::root_does(world, [&] {
+  Progress progress(!communicator.is_root());
+  comm::root_does(communicator, [&] {
     Config dependencies = dependencies_of(options, {"source", "target", "output", "model", "batch-sentences"});
     dependencies["--model"] = opened.digests();
     sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies), std::cout);
@@ -93,23 +93,23 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
   std::vector<double> scores;
   std::size_t words = 0;  // of the targets, </s> counted
   std::array<std::uint64_t, 2> range{sink ? sink->lines() : 0, sources.size()};
-  world.broadcast(std::span<std::uint64_t>(range));
+  communicator.broadcast(std::span<std::uint64_t>(range));
   for (std::size_t first = range[0]; first < range[1]; first += portion) {
     std::vector<decode::WordPair> pairs;
     const std::size_t count = std::min<std::size_t>(portion, range[1] - first);
-    if (world.is_root()) {
+    if (communicator.is_root()) {
       decode::until_stopped([&] {
         pairs = decode::word_pairs(translator, std::span(sources).subspan(first, count),
                                    std::span(targets).subspan(first, count));
       });
       for (const auto& pair : pairs) words += pair.target.size() + 1;
     }
-    const auto found = decode::score_pairs(translator.ensemble, pairs, s.batch_sentences, world, [&](std::size_t done) {
-      progress.show(fmt::format("[score] {} of {} pairs", first + done, range[1]));
-    });
-    if (comm::stop_signal_came_anywhere(world)) throw comm::Stopped(sink ? sink->stopped() : "");
-    decode::refuse_nan(world, decode::first_nan(found), {s.source_path.string(), first});
-    if (!world.is_root()) continue;
+    const auto found = decode::score_pairs(
+        translator.ensemble, pairs, s.batch_sentences, communicator,
+        [&](std::size_t done) { progress.show(fmt::format("[score] {} of {} pairs", first + done, range[1])); });
+    if (comm::stop_signal_came_anywhere(communicator)) throw comm::Stopped(sink ? sink->stopped() : "");
+    decode::refuse_nan(communicator, decode::first_nan(found), {s.source_path.string(), first});
+    if (!communicator.is_root()) continue;
     for (std::size_t i = 0; i < count; ++i) {
       scores.push_back(*found[i]);
       if (!s.json) sink->write(0, fixed(scores.back(), 6) + "\n");
@@ -117,7 +117,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
     }
     sink->commit();
   }
-  if (!world.is_root()) return 0;
+  if (!communicator.is_root()) return 0;
   if (!s.json) {
     sink->publish();
     return 0;

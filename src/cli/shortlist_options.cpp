@@ -42,9 +42,9 @@ void check_shortlist_options(const Options& options, const ShortlistOptions& sho
 }
 
 void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, const decode::Translator& translator,
-                    const comm::Communicator& world, decode::SearchOptions& search) {
+                    const comm::Communicator& communicator, decode::SearchOptions& search) {
   std::string message;
-  comm::root_does(world, [&] {
+  comm::root_does(communicator, [&] {
     LineSource lines(corpus::open_text(shortlist.table, stop_if_signal_came), shortlist.table.string(), limit);
     const auto table = decode::read_lexical_table(lines, shortlist.table.string(), translator.source_vocabulary,
                                                   translator.target_vocabulary, shortlist.translations);
@@ -55,7 +55,7 @@ void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, c
     packer.add_list(table.translations.offsets);
     message = packer.take();
   });
-  world.broadcast(message);
+  communicator.broadcast(message);
   Unpacker unpacker(message);
   Sentences translations;
   translations.words = unpacker.next_list<WordId>();

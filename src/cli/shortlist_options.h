@@ -24,6 +24,6 @@ void check_shortlist_options(const Options& options, const ShortlistOptions& sho
 /// COLLECTIVE. Reads the table at the root and hands `search` what it needs, on every rank. Throws AgreedError for a
 /// table that cannot be used. REQUIRES: there is a table.
 void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, const decode::Translator& translator,
-                    const comm::Communicator& world, decode::SearchOptions& search);
+                    const comm::Communicator& communicator, decode::SearchOptions& search);
 
 }  // namespace rnnsearch::cli

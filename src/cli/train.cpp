@@ -171,23 +171,25 @@ void check(const Options&, Settings& s) {
   });
 }
 
-int work(const Options& options, Settings& s, const comm::Communicator& world) {
+int work(const Options& options, Settings& s, const comm::Communicator& communicator) {
   const std::string_view instruction_set = kernels::instruction_set();  // refuses a wrong RNNSEARCH_SIMD
   ::signal(SIGPIPE, SIG_IGN);  // training goes on without a reader of its messages
 
-  comm::root_does(world,
-                  [&] { check_usage([&] { train::check_ranks(s.train, s.check_ranks.value_or(world.size())); }); });
+  comm::root_does(communicator, [&] {
+    check_usage([&] { train::check_ranks(s.train, s.check_ranks.value_or(communicator.size())); });
+  });
   const bool only_check = options.only_checks();  // perhaps on another machine than that of the training
-  const auto places = only_check ? std::vector<site::RankPlace>() : settle_threads(s.threads, world);
+  const auto places = only_check ? std::vector<site::RankPlace>() : settle_threads(s.threads, communicator);
   train::Deadline deadline;
-  comm::root_does(
-      world, [&] { deadline = train::deadline_of(s.stop_before, ::getenv, static_cast<double>(std::time(nullptr))); });
+  comm::root_does(communicator, [&] {
+    deadline = train::deadline_of(s.stop_before, ::getenv, static_cast<double>(std::time(nullptr)));
+  });
   s.corpus = fs::absolute(s.corpus).lexically_normal();
   for (std::string* const path : {&s.train.initial_model, &s.train.resume}) {
     if (!path->empty() && *path != "auto" && *path != "never") *path = fs::absolute(*path).lexically_normal().string();
   }
-  const corpus::Corpus corpus = train::open_corpus(s.corpus, world);
-  const Mixture mixture(s.mix, corpus, world);
+  const corpus::Corpus corpus = train::open_corpus(s.corpus, communicator);
+  const Mixture mixture(s.mix, corpus, communicator);
   s.model.source_words = corpus.source_vocabulary().size();
   s.model.target_words = corpus.target_vocabulary().size();
   if (s.model.ties_sides() && corpus.source_vocabulary().words() != corpus.target_vocabulary().words()) {
@@ -196,7 +198,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
                     "--joint-vocabulary, or choose tied-embeddings = target or none",
                     s.corpus, model::name_of(s.model.tied_embeddings)));
   }
-  comm::root_does(world, [&] {
+  comm::root_does(communicator, [&] {
     check_usage([&] {
       model::check(s.model);
       options.ini();  // the record of the run holds it: refuses what it cannot hold
@@ -219,17 +221,17 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
 
   std::unique_ptr<train::RunDirectory> run;
   std::unique_ptr<Reporter> reporter;
-  comm::root_does(world, [&] {
-    const comm::Activity activity(world, "verifies the newest checkpoint");
+  comm::root_does(communicator, [&] {
+    const comm::Activity activity(communicator, "verifies the newest checkpoint");
     run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train), only_check);
     stop_if_signal_came();
     // A resumed run keeps its precision, so that it has the bits of an undisturbed one.
     const auto& checkpoint = run->checkpoint_to_resume();
     if (checkpoint && s.precision == "auto") s.precision = kernels::name_of(train::precision_of(*checkpoint));
   });
-  if (!only_check) s.precision = kernels::name_of(set_precision(s.precision, world));
+  if (!only_check) s.precision = kernels::name_of(set_precision(s.precision, communicator));
   model::Model model(s.model);
-  if (world.is_root() && !only_check) {
+  if (communicator.is_root() && !only_check) {
     run->set_record(options.ini(),
                     environment_of(s, options.arguments(), places, corpus::fingerprint_of(corpus, mixture.others()),
                                    model.parameters().size()));
@@ -260,7 +262,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
       reporter->say(
           fmt::format("[train] {0} shards of each batch, {1} for each rank: any number of ranks that divides {0} "
                       "computes the same bits",
-                      shards, train::shards_of_rank(s.train, world.size())));
+                      shards, train::shards_of_rank(s.train, communicator.size())));
     } else if (s.model.layer_normalization) {
       reporter->say(
           "[train] layer normalisation magnifies rounding in the first updates: only runs on the same number of "
@@ -276,16 +278,16 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
       digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
       run->write_validation(fmt::format("update-{}.txt", digits), translations);
     };
-    comm::agree(world, {fmt::format("the dev set of {}", s.corpus), "", [&] {
-                          validator = make_validator(corpus, world, s.validation, keep);
-                          return std::string();
-                        }});
+    comm::agree(communicator, {fmt::format("the dev set of {}", s.corpus), "", [&] {
+                                 validator = make_validator(corpus, communicator, s.validation, keep);
+                                 return std::string();
+                               }});
   }
-  const auto result = train::train({world, corpus, model, s.train, run.get(), std::move(validator), reporter.get(),
-                                    deadline.unix_seconds, mixture.others(),
+  const auto result = train::train({communicator, corpus, model, s.train, run.get(), std::move(validator),
+                                    reporter.get(), deadline.unix_seconds, mixture.others(),
                                     has_dev ? dev_set_of(corpus, s.validation, s.train.best_metric) : "", only_check});
   if (only_check) {
-    if (world.is_root())
+    if (communicator.is_root())
       std::cout << fmt::format(
           "nothing is wrong: this would train {} with {} parameters on {} pairs from update {} on, in {}\n",
           model::system_of(s.model), model.parameters().size(), corpus.train_pairs(), result.state.update, s.run);

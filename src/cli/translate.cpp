@@ -132,34 +132,34 @@ void check(const Options& options, Settings& s) {
   }
 }
 
-int work(const Options& options, Settings& s, const comm::Communicator& world) {
-  settle_threads(s.threads, world);
-  set_precision(s.precision, world);
-  OpenModels opened(s.models, world);
+int work(const Options& options, Settings& s, const comm::Communicator& communicator) {
+  settle_threads(s.threads, communicator);
+  set_precision(s.precision, communicator);
+  OpenModels opened(s.models, communicator);
   if (s.copies) opened.copy(s.copies);
   const decode::Translator translator = opened.translator();
   if (!s.shortlist.table.empty()) {
-    const PatienceForPipes patience({s.shortlist.table}, s.threads.stall_timeout, world);
-    take_shortlist(s.shortlist, s.line_limit, translator, world, s.translation.search);
+    const PatienceForPipes patience({s.shortlist.table}, s.threads.stall_timeout, communicator);
+    take_shortlist(s.shortlist, s.line_limit, translator, communicator, s.translation.search);
   }
   {
     std::vector<fs::path> lists;
     for (const fs::path& file : {s.constraints.forbid, s.constraints.glossary}) {
       if (!file.empty()) lists.push_back(file);
     }
-    const PatienceForPipes patience(lists, s.threads.stall_timeout, world);
-    take_constraints(s.constraints, s.line_limit, translator, world, s.translation);
+    const PatienceForPipes patience(lists, s.threads.stall_timeout, communicator);
+    take_constraints(s.constraints, s.line_limit, translator, communicator, s.translation);
   }
   std::optional<TranslationInput> source;
   std::optional<ResumableOutput> sink;
-  Progress progress(!world.is_root());
+  Progress progress(!communicator.is_root());
   std::vector<fs::path> files{s.input};
   for (const fs::path& file : {s.constraints.files.prefixes, s.constraints.files.required}) {
     if (!file.empty()) files.push_back(file);
   }
   {
-    const PatienceForPipes patience(files, s.threads.stall_timeout, world);
-    comm::root_does(world, [&] {
+    const PatienceForPipes patience(files, s.threads.stall_timeout, communicator);
+    comm::root_does(communicator, [&] {
       Config dependencies = dependencies_of(options, {"input", "output", "model", "batch-sentences"});
       dependencies["--model"] = opened.digests();
       sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies), std::cout);
@@ -178,7 +178,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
 
   // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths, unless
   // somebody waits for each translation. The first ones are small, because a command that is killed loses its portion.
-  const std::size_t least = s.translation.search.batch_sentences * static_cast<std::size_t>(world.size());
+  const std::size_t least = s.translation.search.batch_sentences * static_cast<std::size_t>(communicator.size());
   std::size_t portion = least;
   std::size_t before = sink ? sink->lines() : 0;
   bool stopped = false;
@@ -187,14 +187,14 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
   for (bool more = true; more;) {
     Portion read;
     try {
-      const PatienceForPipes patience(files, s.threads.stall_timeout, world);
-      comm::root_does(world, [&] { read = source->next(portion); });
+      const PatienceForPipes patience(files, s.threads.stall_timeout, communicator);
+      comm::root_does(communicator, [&] { read = source->next(portion); });
     } catch (const comm::Stopped&) {
       stopped = true;
       break;
     }
     std::uint64_t count = read.lines.size();
-    world.broadcast(std::span(&count, 1));
+    communicator.broadcast(std::span(&count, 1));
     more = s.stream || count == portion;
     if (count == 0) break;
     if (!s.stream) portion = std::min(2 * portion, 64 * least);
@@ -204,15 +204,16 @@ int work(const Options& options, Settings& s, const comm::Communicator& world) {
     auto translations = decode::translate_lines(
         translator,
         {read.lines, {source ? source->name() : "", before}, std::move(read.prefixes), std::move(read.required)},
-        s.translation, world, [&](std::size_t done, std::size_t) {
+        s.translation, communicator, [&](std::size_t done, std::size_t) {
           if (!s.stream)
-            progress.show(fmt::format("[translate] {} lines", before + done * static_cast<std::size_t>(world.size())));
+            progress.show(
+                fmt::format("[translate] {} lines", before + done * static_cast<std::size_t>(communicator.size())));
         });
-    if (comm::stop_signal_came_anywhere(world)) {
+    if (comm::stop_signal_came_anywhere(communicator)) {
       const auto left_out = [](const auto& line) { return line.empty(); };
       translations.erase(std::find_if(translations.begin(), translations.end(), left_out), translations.end());
       std::uint64_t early = more || translations.size() < count;  // else it came when all was done
-      world.broadcast(std::span(&early, 1));
+      communicator.broadcast(std::span(&early, 1));
       stopped = early != 0;
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {

@@ -18,26 +18,26 @@ namespace rnnsearch::cli {
 namespace {
 
 /// The text of a member of an object, in which line ends count as spaces; empty if it has none.
-std::string text_in(const Json& object, const char* member, const std::string& place) {
+std::string text_in(const Json& object, const char* member, const std::string& location) {
   const Json* const found = find_member(object, member);
   if (!found) return "";
-  if (!found->is_string()) throw Error("{}: its \"{}\" is not a string", place, member);
+  if (!found->is_string()) throw Error("{}: its \"{}\" is not a string", location, member);
   std::string text = as_string(*found);
-  if (text.find('\0') != std::string::npos) throw Error("{}: its \"{}\" has a NUL character", place, member);
+  if (text.find('\0') != std::string::npos) throw Error("{}: its \"{}\" has a NUL character", location, member);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
 /// The phrases of a member "require", a list of strings, with tabs between them; empty if it has none.
-std::string phrases_in(const Json& object, const std::string& place) {
+std::string phrases_in(const Json& object, const std::string& location) {
   const Json* const found = find_member(object, "require");
   if (!found) return "";
-  if (!found->is_array()) throw Error("{}: its \"require\" is not a list of strings", place);
+  if (!found->is_array()) throw Error("{}: its \"require\" is not a list of strings", location);
   std::string phrases;
   for (const Json& phrase : *found) {
-    if (!phrase.is_string()) throw Error("{}: its \"require\" is not a list of strings", place);
+    if (!phrase.is_string()) throw Error("{}: its \"require\" is not a list of strings", location);
     std::string text = as_string(phrase);
-    if (text.find('\0') != std::string::npos) throw Error("{}: its \"require\" has a NUL character", place);
+    if (text.find('\0') != std::string::npos) throw Error("{}: its \"require\" has a NUL character", location);
     std::replace_if(
         text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
     phrases += (phrases.empty() ? "" : "\t") + text;
@@ -50,20 +50,20 @@ struct Asked {
   std::string source, prefix, required;
 };
 
-/// Sets `asked` unless there is an error. `place` names the line.
-Request request_of(const Line& line, const std::string& place, const Refusals& refusals, Asked& asked) {
+/// Sets `asked` unless there is an error. `location` names the line.
+Request request_of(const Line& line, const std::string& location, const Refusals& refusals, Asked& asked) {
   Request request;
   try {
-    const auto refuse = [&](const std::string& why) { throw Error("{}: {}", place, why); };
+    const auto refuse = [&](const std::string& why) { throw Error("{}: {}", location, why); };
     if (!line.problem.empty()) refuse(line.problem);
-    const Json object = parse_json(line.text, place);
+    const Json object = parse_json(line.text, location);
     const Json* const id = find_member(object, "id");
     if (id && (id->is_string() || id->is_number())) request.id = std::make_shared<const Json>(*id);
     if (!find_member(object, "source")) {
       refuse("not an object with a \"source\"; expected {\"id\": 7, \"source\": \"a sentence\"}");
     }
     if (id && !id->is_null() && !request.id) refuse("its \"id\" is neither a string nor a number");
-    Asked found{text_in(object, "source", place), text_in(object, "prefix", place), phrases_in(object, place)};
+    Asked found{text_in(object, "source", location), text_in(object, "prefix", location), phrases_in(object, location)};
     if (!found.prefix.empty() && !refusals.prefix.empty()) refuse(refusals.prefix);
     if (!found.required.empty() && !refusals.require.empty()) refuse(refusals.require);
     asked = std::move(found);

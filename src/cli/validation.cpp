@@ -20,15 +20,15 @@ namespace {
 
 class DevSet {
  public:
-  DevSet(const corpus::Corpus& corpus, const comm::Communicator& world, const ValidationOptions& options)
-      : corpus_(corpus), world_(world), options_(options), set_(corpus.read_set("dev")) {
+  DevSet(const corpus::Corpus& corpus, const comm::Communicator& communicator, const ValidationOptions& options)
+      : corpus_(corpus), world_(communicator), options_(options), set_(corpus.read_set("dev")) {
     if (set_.source.empty())
       throw Error("the dev set holds no sentence pairs; prepare the corpus again with a dev set");
     std::vector<std::uint32_t> order(set_.source.size());
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return set_.source.length(a) < set_.source.length(b); });
-    const auto ranks = static_cast<std::size_t>(world.size()), chunk = options.validate_sentences;
+    const auto ranks = static_cast<std::size_t>(communicator.size()), chunk = options.validate_sentences;
     // What is computed together may decide roundings, so groups that are the same on any number of ranks are cut before
     // they are dealt out. Otherwise each rank cuts its share, so that all have as much to do.
     shares_.resize(ranks);
@@ -146,10 +146,10 @@ std::string dev_set_of(const corpus::Corpus& corpus, const ValidationOptions& op
   return fmt::format("dev set {}, beam {}", digest.hex(), options.validate_beam);
 }
 
-train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& world,
+train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& communicator,
                                 const ValidationOptions& options,
                                 std::function<void(std::uint64_t update, const std::string& translations)> keep) {
-  return [dev = std::make_shared<const DevSet>(corpus, world, options), keep = std::move(keep)](
+  return [dev = std::make_shared<const DevSet>(corpus, communicator, options), keep = std::move(keep)](
              model::Model& model, std::uint64_t update, const std::function<bool()>& should_stop) {
     std::string translations;
     const auto result = dev->validate(model, should_stop, translations);

@@ -39,7 +39,7 @@ std::string waits_too_long(const char* call, double seconds) {
   return fmt::format(
       "[comm] {} has waited in {} for {:g} s: another rank is stopped, gone or was never started, or the network "
       "between hosts does not deliver; ending this rank, and with it all others",
-      place(::getenv), call, seconds);
+      rank_name(::getenv), call, seconds);
 }
 
 /// values = combine(... combine(values of rank 0, values of rank 1) ..., values of the last rank), on every rank.
@@ -113,7 +113,7 @@ Environment::Environment() {
   try {
     communicator_ = Communicator(thread_for(MPI_COMM_WORLD));
   } catch (const std::exception& error) {  // it may have failed on this rank only; the others would wait for it
-    log_line(fmt::format("[comm] {} cannot begin: {}; ending all ranks", place(::getenv), sentence_of(error)));
+    log_line(fmt::format("[comm] {} cannot begin: {}; ending all ranks", rank_name(::getenv), sentence_of(error)));
     abort(1);
   }
   // This stall timeout holds until the options are read.

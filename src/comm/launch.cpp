@@ -105,7 +105,7 @@ double start_timeout(const Lookup& environment) {
   return seconds;
 }
 
-std::string place(const Lookup& environment) {
+std::string rank_name(const Lookup& environment) {
   const Launch launch = launch_of(environment);
   return fmt::format("{} on {}", launch.by_launcher ? fmt::format("rank {}", launch.rank) : "a rank", host_name());
 }

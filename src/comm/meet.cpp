@@ -22,7 +22,7 @@ Outcome outcome_of(const std::function<std::string()>& act) {
   } catch (const Stopped& stopped) {
     return {Kind::kInterrupted, stopped.what(), host};
   } catch (const UsageError& error) {
-    return {Kind::kMisused, error.what(), host};
+    return {Kind::kUsageError, error.what(), host};
   } catch (const std::exception& error) {
     return {Kind::kFailed, sentence_of(error), host};
   }
@@ -43,7 +43,7 @@ Outcome unpacked(const std::string& bytes) {
   return {kind, std::move(text), std::move(host)};
 }
 
-std::string place_of(std::size_t rank, std::span<const Outcome> outcomes) {
+std::string rank_name(std::size_t rank, std::span<const Outcome> outcomes) {
   return fmt::format("rank {} on {}", rank, outcomes[rank].host);
 }
 
@@ -55,12 +55,12 @@ void refuse(const Step& step, std::span<const Outcome> outcomes) {
   for (std::size_t rank = 1; rank < outcomes.size(); ++rank) {
     const Outcome& other = outcomes[rank];
     if (other.failed()) {
-      other.fail(fmt::format("{} ({}; {} has it{}); {}", other.text, place_of(rank, outcomes), place_of(0, outcomes),
+      other.fail(fmt::format("{} ({}; {} has it{}); {}", other.text, rank_name(rank, outcomes), rank_name(0, outcomes),
                              root.text.empty() ? "" : ", with " + root.text, step.advice));
     }
     if (other.text == root.text || root.interrupted() || other.interrupted()) continue;
-    throw Error("{}: {} has {}, {} has {}; {}", step.thing, place_of(rank, outcomes), other.text, place_of(0, outcomes),
-                root.text, step.advice);
+    throw Error("{}: {} has {}, {} has {}; {}", step.thing, rank_name(rank, outcomes), other.text,
+                rank_name(0, outcomes), root.text, step.advice);
   }
 }
 
@@ -71,7 +71,7 @@ void stop_if_interrupted(std::span<const Outcome> outcomes) {
 }  // namespace
 
 void Outcome::fail(const std::string& words) const {
-  if (kind == Kind::kMisused) throw UsageError(words);
+  if (kind == Kind::kUsageError) throw UsageError(words);
   throw Error(words);
 }
 
@@ -92,7 +92,7 @@ std::string meet(const Communicator& communicator, const std::function<std::stri
     communicator.broadcast(bytes);
     conclusion = unpacked(bytes);
   }
-  if (conclusion.failed()) throw AgreedError(conclusion.text, conclusion.kind == Outcome::Kind::kMisused);
+  if (conclusion.failed()) throw AgreedError(conclusion.text, conclusion.kind == Outcome::Kind::kUsageError);
   if (conclusion.interrupted()) throw Stopped(conclusion.text);
   return std::move(conclusion.text);
 }
@@ -149,7 +149,7 @@ void agree_on_lines(const Communicator& communicator, const std::string& thing, 
         for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
           const Outcome& outcome = outcomes[rank];
           if (outcome.failed())
-            outcome.fail(fmt::format("{}{}", outcome.text, rank == 0 ? "" : " (" + place_of(rank, outcomes) + ")"));
+            outcome.fail(fmt::format("{}{}", outcome.text, rank == 0 ? "" : " (" + rank_name(rank, outcomes) + ")"));
         }
         stop_if_interrupted(outcomes);
         std::vector<std::vector<std::string>> of_ranks;
@@ -168,8 +168,8 @@ void agree_on_lines(const Communicator& communicator, const std::string& thing, 
         }
         if (rank == 0) return std::string();
         const auto line_of = [&](std::size_t r) { return first < of_ranks[r].size() ? of_ranks[r][first] : "none"; };
-        throw Error("{}: {} has {}, {} has {}; {}", thing, place_of(rank, outcomes), line_of(rank),
-                    place_of(0, outcomes), line_of(0), advice);
+        throw Error("{}: {} has {}, {} has {}; {}", thing, rank_name(rank, outcomes), line_of(rank),
+                    rank_name(0, outcomes), line_of(0), advice);
       });
 }
 

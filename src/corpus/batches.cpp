@@ -149,15 +149,15 @@ class WindowReader {
   void read_pairs(std::uint64_t epoch, std::uint64_t first, std::uint64_t last, const std::atomic<bool>& stop,
                   Window& window) {
     const auto begin = shares_.among_first(first), end = shares_.among_first(last);
-    std::vector<std::uint64_t> place;  // of each corpus: where its next pair is in window.pairs
+    std::vector<std::uint64_t> next_index;  // of each corpus: where its next pair is in window.pairs
     for (std::size_t k = 0; k < streams_.size(); ++k) {
-      place.push_back(window.pairs.source.size());
+      next_index.push_back(window.pairs.source.size());
       const std::uint64_t before = epoch * shares_.pairs_of(k);
       streams_[k].read(before + begin[k], before + end[k], links_, stop, window.pairs);
     }
     window.order.reserve(last - first);
     for (std::uint64_t pair = first; pair < last; ++pair) {
-      window.order.push_back(static_cast<std::uint32_t>(place[shares_.corpus_of(pair)]++));
+      window.order.push_back(static_cast<std::uint32_t>(next_index[shares_.corpus_of(pair)]++));
     }
   }
 

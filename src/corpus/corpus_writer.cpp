@@ -69,7 +69,7 @@ bool is_there(const std::filesystem::path& output, const CorpusHead& head, const
   std::string what;
   try {
     const Corpus there(output);
-    const Places places{"in " + output.string(), "here"};
+    const CorpusNames names{"in " + output.string(), "here"};
     const Selection &a = selection_of(there), &b = head.selection;
     TextPipeline pipeline = there.pipeline();
     if (fingerprint.empty()) pipeline.source_subwords = head.pipeline.source_subwords;  // perhaps yet to be learned
@@ -78,10 +78,10 @@ bool is_there(const std::filesystem::path& output, const CorpusHead& head, const
       if (what.empty()) what = difference_found;
     };
     const auto compare_values = [&](const std::string& name, const auto& in_a, const auto& in_b) {
-      if (in_a != in_b) compare(difference(name, in_a, in_b, places));
+      if (in_a != in_b) compare(difference(name, in_a, in_b, names));
     };
-    compare(difference(pipeline, head.pipeline, places));
-    compare(difference(a.cleaning, b.cleaning, places));
+    compare(difference(pipeline, head.pipeline, names));
+    compare(difference(a.cleaning, b.cleaning, names));
     if (sets_of(there) != sets) compare("its development and test sets are others");
     if (!fingerprint.empty()) {
       compare_values("the number of pairs of the training text", a.pairs_read, b.pairs_read);

@@ -2,23 +2,23 @@
 
 namespace rnnsearch::corpus {
 
-std::string difference(const TextPipeline& a, const TextPipeline& b, const Places& places) {
+std::string difference(const TextPipeline& a, const TextPipeline& b, const CorpusNames& names) {
   const auto differ = [&](const char* what, const auto& in_a, const auto& in_b) {
-    return difference(what, in_a, in_b, places);
+    return difference(what, in_a, in_b, names);
   };
   if (a.source_language != b.source_language) return differ("source-language", a.source_language, b.source_language);
   if (a.target_language != b.target_language) return differ("target-language", a.target_language, b.target_language);
   if (a.tokenizer != b.tokenizer) return differ("tokenizer", a.tokenizer, b.tokenizer);
   if (a.normalization != b.normalization) return differ("normalization", a.normalization, b.normalization);
   if (a.lowercase != b.lowercase) return differ("lowercase", a.lowercase, b.lowercase);
-  if (!(a.copies == b.copies)) return "its copy patterns differ from those " + places.a;
-  if (!(a == b)) return "its subwords differ from those " + places.a;
+  if (!(a.copies == b.copies)) return "its copy patterns differ from those " + names.a;
+  if (!(a == b)) return "its subwords differ from those " + names.a;
   return "";
 }
 
-std::string difference(const CleaningOptions& a, const CleaningOptions& b, const Places& places) {
+std::string difference(const CleaningOptions& a, const CleaningOptions& b, const CorpusNames& names) {
   const auto differ = [&](const char* what, const auto& in_a, const auto& in_b) {
-    return difference(what, in_a, in_b, places);
+    return difference(what, in_a, in_b, names);
   };
   const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
   if (a.max_length != b.max_length) return differ("max-length", a.max_length, b.max_length);

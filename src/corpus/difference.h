@@ -11,19 +11,19 @@
 namespace rnnsearch::corpus {
 
 /// Where the two values of a difference are: "in a.h5", "there".
-struct Places {
+struct CorpusNames {
   std::string a, b;
 };
 
 /// "max-length is 50 there and 40 in a.h5"
 template <class Value>
-std::string difference(const std::string& what, const Value& a, const Value& b, const Places& places) {
+std::string difference(const std::string& what, const Value& a, const Value& b, const CorpusNames& names) {
   std::ostringstream text;
-  text << std::boolalpha << what << " is " << b << " " << places.b << " and " << a << " " << places.a;
+  text << std::boolalpha << what << " is " << b << " " << names.b << " and " << a << " " << names.a;
   return std::move(text).str();
 }
 /// The first difference between two pipelines or selections; empty if there is none.
-std::string difference(const TextPipeline& a, const TextPipeline& b, const Places& places);
-std::string difference(const CleaningOptions& a, const CleaningOptions& b, const Places& places);
+std::string difference(const TextPipeline& a, const TextPipeline& b, const CorpusNames& names);
+std::string difference(const CleaningOptions& a, const CleaningOptions& b, const CorpusNames& names);
 
 }  // namespace rnnsearch::corpus

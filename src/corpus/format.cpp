@@ -39,9 +39,9 @@ std::int64_t version_of(const TextPipeline& pipeline) {
   return pipeline.source_subwords || pipeline.normalization != "none" ? 2 : 1;
 }
 
-void check_text(const storage::File& file, const std::string& place, std::string_view text) {
+void check_text(const storage::File& file, const std::string& location, std::string_view text) {
   if (text.find('\n') == std::string_view::npos && !text::first_invalid_utf8(text)) return;
-  throw Error("cannot read {} at {}: it holds a text that is not a line of UTF-8", file.name(), place);
+  throw Error("cannot read {} at {}: it holds a text that is not a line of UTF-8", file.name(), location);
 }
 
 void write_pipeline(storage::File& file, const TextPipeline& pipeline) {

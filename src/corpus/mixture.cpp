@@ -12,10 +12,10 @@
 namespace rnnsearch::corpus {
 
 std::string difference_of_words(const Corpus& a, const Corpus& b) {
-  const Places places{"in " + a.path().string(), "there"};
-  if (std::string what = difference(a.pipeline(), b.pipeline(), places); !what.empty()) return what;
+  const CorpusNames names{"in " + a.path().string(), "there"};
+  if (std::string what = difference(a.pipeline(), b.pipeline(), names); !what.empty()) return what;
   const auto differ = [&](const std::string& what, const auto& in_a, const auto& in_b) {
-    return difference(what, in_a, in_b, places);
+    return difference(what, in_a, in_b, names);
   };
   if (a.joint_vocabulary() != b.joint_vocabulary())
     return differ("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());

@@ -79,7 +79,7 @@ bool Spelling::joins(WordId before, WordId after) const {
   return !texts_[before].ends_with(' ') && words_behind_a_letter(texts_[after], false).front() != "a";
 }
 
-std::vector<std::string> Spelling::words_of(std::string_view text) {
+std::vector<std::string> Spelling::split_words(std::string_view text) {
   std::vector<std::string> words;
   for (const std::string& word : text::tokenize_words(text)) words.emplace_back(without_marks(word));
   return words;
@@ -94,7 +94,7 @@ std::string_view Spelling::without_marks(std::string_view word) {
 std::vector<std::string> Spelling::words_of_pieces(const std::vector<std::string>& pieces, const TextPipeline& pipeline,
                                                    Side side) {
   const Form form = form_of(pipeline);
-  if (form == Form::kLine) return words_of(pipeline.to_text(pieces, side));
+  if (form == Form::kLine) return split_words(pipeline.to_text(pieces, side));
   std::vector<std::string> words;
   bool within = false;
   for (std::string_view piece : pieces) {

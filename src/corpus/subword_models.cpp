@@ -41,19 +41,19 @@ struct Sample {
 Sample sample_of(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress) {
   struct Pair {
     std::uint32_t number;
-    std::uint64_t place;
+    std::uint64_t index;
     std::string source, target;
     bool operator<(const Pair& other) const {
-      return number != other.number ? number < other.number : place < other.place;
+      return number != other.number ? number < other.number : index < other.index;
     }
   };
   std::vector<Pair> chosen;  // a heap with the largest number first
   PairReader reader(options.train, options.line_limit);
-  std::uint64_t place = 0;
+  std::uint64_t index = 0;
   for (TextBlock block; reader.next(block);) {
-    for (std::size_t i = 0; i < block.size(); ++i, ++place) {
+    for (std::size_t i = 0; i < block.size(); ++i, ++index) {
       const auto random = philox(
-          {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32), 0, 0},
+          {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32), 0, 0},
           {static_cast<std::uint32_t>(options.subwords.seed), static_cast<std::uint32_t>(options.subwords.seed >> 32)});
       const bool full = chosen.size() == options.subwords.sample_pairs;
       if (full && random[0] >= chosen.front().number) continue;
@@ -71,12 +71,12 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
       };
       std::string with_copies[]{std::string(source), std::string(target)};
       if (options.pipeline.copies) options.pipeline.replace_copies(with_copies[0], with_copies[1]);
-      chosen.push_back({random[0], place, spelled(with_copies[0]), spelled(with_copies[1])});
+      chosen.push_back({random[0], index, spelled(with_copies[0]), spelled(with_copies[1])});
       std::push_heap(chosen.begin(), chosen.end());
     }
-    if (progress) progress({-1, block.bytes_read, reader.size(), place});
+    if (progress) progress({-1, block.bytes_read, reader.size(), index});
   }
-  std::sort(chosen.begin(), chosen.end(), [](const Pair& a, const Pair& b) { return a.place < b.place; });
+  std::sort(chosen.begin(), chosen.end(), [](const Pair& a, const Pair& b) { return a.index < b.index; });
   Sample sample;
   for (Pair& pair : chosen) {
     sample.source.push_back(std::move(pair.source));

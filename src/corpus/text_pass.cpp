@@ -26,7 +26,7 @@ storage::ShortDigest digest_of(const TextBlock& block) {
 }
 
 /// Runs functions on a background thread, one at a time. An exception is rethrown by the next call of run or wait.
-class Behind {
+class BackgroundTask {
  public:
   template <class Act>
   void run(Act act) {
@@ -50,7 +50,7 @@ PassTotals read_text(const std::vector<TextFiles>& texts, const LineLimit& limit
   storage::Digest text;
   TextBlock block, next_block;
   std::vector<Piece> pieces, kept;
-  Behind keeping;
+  BackgroundTask keeping;
   // Reads one block ahead.
   const auto read = [&] { return std::async(std::launch::async, [&] { return reader.next(next_block); }); };
   for (std::future<bool> reading = read(); reading.get();) {

@@ -30,8 +30,8 @@ double mixed(double a, double b, double share) {
 
 Ensemble::Ensemble(model::Model& model) : models_{&model}, weights_{1.0} {}
 
-Ensemble::Ensemble(std::vector<model::Model*> models, std::vector<double> weights, EnsembleOf of)
-    : models_(std::move(models)), weights_(std::move(weights)), of_(of) {
+Ensemble::Ensemble(std::vector<model::Model*> models, std::vector<double> weights, EnsembleMean mean)
+    : models_(std::move(models)), weights_(std::move(weights)), mean_(mean) {
   assert(!models_.empty() && models_.size() == weights_.size());
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   for (double& weight : weights_) {
@@ -112,7 +112,7 @@ void EnsembleSteps::mix(MatrixView<float> to, const Write& write) {
     all += ensemble_.weight(m);
     if (m == 0) continue;
     const double share = ensemble_.weight(m) / all;
-    if (ensemble_.of() == EnsembleOf::kProbabilities) {
+    if (ensemble_.mean() == EnsembleMean::kProbabilities) {
       kernels::mix_log_probabilities({own, share, to});
     } else {
       kernels::interpolate({own, share, to});
@@ -139,11 +139,11 @@ void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) 
   }
   if (members_.size() == 1) return;
   const std::size_t R = rows(), width = members_.size() * length + 1;
-  // Of each word in a list, its place among the entries of a row: it is one of them if it stands there.
-  const auto place = [&](WordId word) -> std::uint32_t& {
-    thread_local std::vector<std::uint32_t> place_of;
-    if (place_of.size() < target_words()) place_of.resize(target_words());
-    return place_of[word];
+  // Of each word in a list, its index among the entries of a row: it is one of them if it stands there.
+  const auto slot = [&](WordId word) -> std::uint32_t& {
+    thread_local std::vector<std::uint32_t> slots;
+    if (slots.size() < target_words()) slots.resize(target_words());
+    return slots[word];
   };
   entries_.resize(R * width);
   lengths_.assign(R, 0);
@@ -152,7 +152,7 @@ void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) 
     std::uint32_t count = 0;
     for (const Member& member : members_) {
       for (const auto& entry : member.top.row(i)) {
-        std::uint32_t& k = place(entry.word);
+        std::uint32_t& k = slot(entry.word);
         if (k < count && entries[k].word == entry.word) continue;
         k = count++;
         entries[k] = entry;
@@ -168,9 +168,9 @@ void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) 
       const std::uint32_t is_bound = last > kNever ? 1 : 0;
       std::fill_n(own.row(i), width, last);
       for (std::size_t k = 0; k < width; ++k) unlisted[i * width + k] += is_bound;
-      for (std::uint32_t k = 0; k < lengths_[i]; ++k) place(entries_[i * width + k].word) = k;
+      for (std::uint32_t k = 0; k < lengths_[i]; ++k) slot(entries_[i * width + k].word) = k;
       for (const auto& entry : members_[m].top.row(i)) {
-        const std::uint32_t k = place(entry.word);
+        const std::uint32_t k = slot(entry.word);
         own(i, k) = entry.log_probability;
         unlisted[i * width + k] -= is_bound;
       }
@@ -217,8 +217,8 @@ std::vector<double> score(const Ensemble& ensemble, const Sentences& source, con
     for (std::size_t b = 0; b < words.size(); ++b) {
       for (std::size_t i = 0; i < words[b].size(); ++i) {
         double& score = words[b][i];
-        score = ensemble.of() == EnsembleOf::kProbabilities ? mixed(score, more[b][i], share)
-                                                            : (1 - share) * score + share * more[b][i];
+        score = ensemble.mean() == EnsembleMean::kProbabilities ? mixed(score, more[b][i], share)
+                                                                : (1 - share) * score + share * more[b][i];
       }
     }
     all += ensemble.weight(m);

@@ -99,7 +99,7 @@ ForbiddenWords::Step ForbiddenWords::step(const State& state, WordId word) const
 ForbiddenWords::Step ForbiddenWords::step_in_line(const State& state, WordId word) const {
   Step step{state};
   const auto read = [&](std::size_t node, std::string_view words, bool all) {
-    const auto list = Spelling::words_of(words);
+    const auto list = Spelling::split_words(words);
     for (std::size_t i = 0; i < list.size(); ++i) {
       node = go(node, number_of(list[i]));
       const bool last = i + 1 == list.size();

@@ -69,16 +69,17 @@ bool RequiredWords::allows(const State& state, WordId word, bool) const {
   return !(state.phrase_ended && spelling_ && spelling_->joins(*state.last, word));
 }
 
-std::vector<std::optional<RequiredWords::Place>> RequiredWords::places(const std::vector<WordId>& words) const {
-  std::vector<std::optional<Place>> places(words.size());
+std::vector<std::optional<RequiredWords::PhraseWord>> RequiredWords::phrase_words(
+    const std::vector<WordId>& words) const {
+  std::vector<std::optional<PhraseWord>> phrase_words(words.size());
   State state = start();
   for (std::size_t i = 0; i < words.size(); ++i) {
     state = after(state, words[i]);
     if (!state.phrase_ended) continue;
     const std::size_t length = phrases_[state.within].size();
-    for (std::size_t k = 0; k < length; ++k) places[i + 1 - length + k] = Place{state.within, k};
+    for (std::size_t k = 0; k < length; ++k) phrase_words[i + 1 - length + k] = PhraseWord{state.within, k};
   }
-  return places;
+  return phrase_words;
 }
 
 std::optional<std::size_t> RequiredWords::continued(const State& state, std::size_t like, std::size_t position,

@@ -38,13 +38,13 @@ bool needs_weights(const SearchOptions& options) {
   return options.alignments || options.attended || options.coverage_penalty != 0;
 }
 
-Search::Search(std::size_t source_length, const SearchOptions& options, const Guide& guide)
+Search::Search(std::size_t source_length, const SearchOptions& options, const SentenceConstraints& sentence)
     : options_(options),
-      guide_(guide),
+      sentence_(sentence),
       source_length_(source_length),
       wanted_(options.sampling ? options.n_best : options.groups, options.sampling ? 1 : options.beam / options.groups),
-      minimum_(minimum_length(source_length, options, guide.prefix.size())),
-      maximum_(maximum_length(source_length, options, guide.prefix.size())),
+      minimum_(minimum_length(source_length, options, sentence.prefix.size())),
+      maximum_(maximum_length(source_length, options, sentence.prefix.size())),
       live_{{0.0, kRoot}},
       given_(live_.front()),
       cut_off_(live_) {
@@ -55,15 +55,15 @@ Search::Search(std::size_t source_length, const SearchOptions& options, const Gu
     return added;
   };
   if (!options.placeholders.empty()) {
-    add(std::make_shared<const PlaceholderRule>(PlaceholderRule{options.placeholders, guide.placeholders}));
+    add(std::make_shared<const PlaceholderRule>(PlaceholderRule{options.placeholders, sentence.placeholders}));
   }
   if (options.no_repeat_ngram > 0 || options.repetition_penalty != 1) {
     words_ = add(std::make_shared<const NgramRule>(NgramRule{options.no_repeat_ngram}));
   }
   if (options.forbidden) add(options.forbidden);
-  if (guide.required) {
-    required_ = add(std::shared_ptr<const RequiredWords>(std::shared_ptr<void>(), guide.required));
-    given_.unmet = guide.required->phrases();
+  if (sentence.required) {
+    required_ = add(std::shared_ptr<const RequiredWords>(std::shared_ptr<void>(), sentence.required));
+    given_.unmet = sentence.required->phrases();
   }
   if (options.coverage_penalty != 0) coverage_.assign(source_length_, 0.0);
 }
@@ -76,8 +76,8 @@ bool Search::extend(std::span<const NextWords> next, MatrixView<const float> alp
     return true;
   }
   best_.clear();
-  if (step_ < guide_.prefix.size()) {
-    const WordId word = guide_.prefix[step_];
+  if (step_ < sentence_.prefix.size()) {
+    const WordId word = sentence_.prefix[step_];
     best_.push_back(candidate_of(0, word, next.front().all[word]));
   } else if (options_.sampling) {
     draw_words(next);
@@ -118,7 +118,7 @@ void Search::take_best(MatrixView<const float> alpha) {
   if (next.empty() && finished_.empty()) cut_off_all();  // no continuation is allowed and possible
   live_ = std::move(next);
   if (!coverage_.empty()) coverage_ = std::move(next_coverage);
-  const bool given = step_ < guide_.prefix.size();
+  const bool given = step_ < sentence_.prefix.size();
   for (const auto& constraint : constraints_) constraint->extend(survivors_, given);
   if (given) given_ = cut_off(0);
   if (++step_ == maximum_) {
@@ -195,7 +195,7 @@ Search::Hypothesis Search::cut_off(std::size_t hypothesis) const {
     ended.sample = live_[hypothesis].sample;
     return ended;
   }
-  if (required_) ended.unmet = guide_.required->phrases() - RequiredWords::phrases_met(required_->state(hypothesis));
+  if (required_) ended.unmet = sentence_.required->phrases() - RequiredWords::phrases_met(required_->state(hypothesis));
   if (!coverage_.empty()) ended.coverage = coverage_of(row_of(coverage_, hypothesis));
   return ended;
 }

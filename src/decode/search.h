@@ -16,7 +16,7 @@
 namespace rnnsearch::decode {
 
 /// What holds for one sentence, as PerSentence. What it refers to outlives the search.
-struct Guide {
+struct SentenceConstraints {
   std::span<const WordId> prefix{};
   std::uint64_t number = 0;
   const RequiredWords* required = nullptr;  // null: none
@@ -34,7 +34,7 @@ bool needs_weights(const SearchOptions& options);
 class Search {
  public:
   /// `options` outlives this.
-  Search(std::size_t source_length, const SearchOptions& options, const Guide& guide);
+  Search(std::size_t source_length, const SearchOptions& options, const SentenceConstraints& sentence);
 
   std::size_t live() const { return live_.size(); }
 
@@ -45,7 +45,7 @@ class Search {
   /// Then these hypotheses need the scores of all words, and the others do not.
   const std::vector<std::uint32_t>& undecided() const { return undecided_; }
   /// Whether the next step needs the scores of all words.
-  bool needs_all_words() const { return options_.sampling || step_ < guide_.prefix.size() || required_; }
+  bool needs_all_words() const { return options_.sampling || step_ < sentence_.prefix.size() || required_; }
   /// The length of lists that are long enough, except in the rarest of cases.
   static std::size_t list_length(const SearchOptions& options);
 
@@ -103,7 +103,7 @@ class Search {
   Translation translation_of(const Hypothesis& hypothesis) const;
 
   const SearchOptions& options_;
-  Guide guide_;
+  SentenceConstraints sentence_;
   std::size_t source_length_;  // Tx
   std::vector<std::size_t>
       wanted_;  // remaining size of the beam of each group; of each sample 1, or 0 once it has ended

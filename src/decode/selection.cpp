@@ -12,7 +12,7 @@ namespace rnnsearch::decode {
 
 // Behind the prefix there is one hypothesis, which all samples extend; later there is one for each that has not ended.
 void Search::draw_words(std::span<const NextWords> next) {
-  const bool first = step_ == guide_.prefix.size();
+  const bool first = step_ == sentence_.prefix.size();
   std::vector<float> scores(next.front().all.size());
   for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {
     next[hypothesis].for_each([&](WordId word, float log_probability) {
@@ -23,7 +23,7 @@ void Search::draw_words(std::span<const NextWords> next) {
     const auto end = first ? static_cast<std::uint32_t>(options_.n_best) : begin + 1;
     for (std::uint32_t sample = begin; sample < end; ++sample) {
       const double uniform =
-          uniform_of(options_.sampling->seed, guide_.number, sample, static_cast<std::uint32_t>(step_));
+          uniform_of(options_.sampling->seed, sentence_.number, sample, static_cast<std::uint32_t>(step_));
       if (const auto word = draw(scores, *options_.sampling, uniform)) {
         best_.push_back(candidate_of(hypothesis, *word, next[hypothesis].all[*word]));
         best_.back().sample = sample;
@@ -41,7 +41,7 @@ void Search::draw_words(std::span<const NextWords> next) {
 // its hypothesis is ranked. Behind the prefix there is one hypothesis, which all groups extend. Returns false if some
 // word that is in no list might be among them.
 bool Search::select_best(std::span<const NextWords> next) {
-  const bool first = step_ == guide_.prefix.size();
+  const bool first = step_ == sentence_.prefix.size();
   std::map<WordId, std::size_t> chosen;  // by earlier groups: how often
   for (std::uint32_t group = 0; group < wanted_.size(); ++group) {
     Best best(wanted_[group]);
@@ -83,7 +83,7 @@ bool Search::select_best(std::span<const NextWords> next) {
 // Post and Vilar (2018), section 3.2: the candidates are the best continuations of all hypotheses; for each hypothesis
 // the words of phrases that may come next; and its best next word. Of these each bank keeps the best ones.
 void Search::select_in_banks(std::span<const NextWords> next) {
-  const RequiredWords& required = *guide_.required;
+  const RequiredWords& required = *sentence_.required;
   std::vector<Candidate> candidates;
   Best best(wanted_.front());
   for (std::uint32_t hypothesis = 0; hypothesis < live_.size(); ++hypothesis) {

@@ -39,14 +39,14 @@ class SearchOfMany {
         together_(together),
         steps_(ensemble, options.sampling ? options.n_best : options.beam) {}
 
-  /// guides: of each sentence. found(i, translations) is called when the search of sentence i has ended, go_on() after
-  /// steps in which some have; false ends the call.
-  void run(const Sentences& source, std::span<const Guide> guides,
+  /// constraints: of each sentence. found(i, translations) is called when the search of sentence i has ended, go_on()
+  /// after steps in which some have; false ends the call.
+  void run(const Sentences& source, std::span<const SentenceConstraints> constraints,
            const std::function<void(std::size_t, std::vector<Translation>)>& found,
            const std::function<bool()>& go_on) {
     std::size_t next = 0;  // of `source`
     for (;;) {
-      const std::size_t live = admit(source, guides, next);
+      const std::size_t live = admit(source, constraints, next);
       if (live == 0) return;
       step();
       bool ended = false;
@@ -67,7 +67,7 @@ class SearchOfMany {
   };
 
   /// Lets sentences begin where there is room. Returns the number of sentences that are searched.
-  std::size_t admit(const Sentences& source, std::span<const Guide> guides, std::size_t& next) {
+  std::size_t admit(const Sentences& source, std::span<const SentenceConstraints> constraints, std::size_t& next) {
     std::vector<std::uint32_t> live;
     for (std::size_t b = 0; b < started_; ++b) {
       if (!in_flight_[b].ended) live.push_back(static_cast<std::uint32_t>(b));
@@ -82,26 +82,26 @@ class SearchOfMany {
     // end together, because the columns of a product are those of all of its sentences.
     const bool room = options_.shortlist ? live.empty() : live.size() < together_;
     if (room && next < source.size()) {
-      encode_more(source, guides, live, next);
+      encode_more(source, constraints, live, next);
       begin();
     }
     return live.size();
   }
 
   /// Of what was encoded before, keeps the sentences `live`, which get the numbers 0, 1, ...
-  void encode_more(const Sentences& source, std::span<const Guide> guides, std::vector<std::uint32_t>& live,
-                   std::size_t& next) {
+  void encode_more(const Sentences& source, std::span<const SentenceConstraints> constraints,
+                   std::vector<std::uint32_t>& live, std::size_t& next) {
     Sentences chunk;
     const std::size_t first = next;
     for (; next < std::min(source.size(), first + together_); ++next) chunk.add(source[next]);
-    steps_.add(live, chunk, shortlists_of(chunk, guides.subspan(first, chunk.size())));
+    steps_.add(live, chunk, shortlists_of(chunk, constraints.subspan(first, chunk.size())));
     std::vector<InFlight> in_flight;
     for (const std::uint32_t b : live) in_flight.push_back(std::move(in_flight_[b]));
     std::iota(live.begin(), live.end(), 0U);
     started_ = live.size();
     in_flight_ = std::move(in_flight);
     for (std::size_t i = 0; i < chunk.size(); ++i) {
-      in_flight_.push_back({first + i, Search(steps_.source_length(started_ + i), options_, guides[first + i])});
+      in_flight_.push_back({first + i, Search(steps_.source_length(started_ + i), options_, constraints[first + i])});
     }
   }
 
@@ -131,13 +131,13 @@ class SearchOfMany {
   }
 
   // What is given is in the list, too: a prefix counts, and required phrases may be written, whatever they are.
-  Sentences shortlists_of(const Sentences& source, std::span<const Guide> guides) const {
+  Sentences shortlists_of(const Sentences& source, std::span<const SentenceConstraints> constraints) const {
     Sentences lists;
     for (std::size_t b = 0; options_.shortlist && b < source.size(); ++b) {
-      std::vector<WordId> given(guides[b].prefix.begin(), guides[b].prefix.end());
-      given.insert(given.end(), guides[b].placeholders.begin(), guides[b].placeholders.end());
-      for (std::size_t i = 0; guides[b].required && i < guides[b].required->phrases(); ++i) {
-        const auto& phrase = guides[b].required->phrase(i);
+      std::vector<WordId> given(constraints[b].prefix.begin(), constraints[b].prefix.end());
+      given.insert(given.end(), constraints[b].placeholders.begin(), constraints[b].placeholders.end());
+      for (std::size_t i = 0; constraints[b].required && i < constraints[b].required->phrases(); ++i) {
+        const auto& phrase = constraints[b].required->phrase(i);
         given.insert(given.end(), phrase.begin(), phrase.end());
       }
       lists.add(options_.shortlist->words_for(source[b], given));
@@ -250,20 +250,20 @@ double coverage_of(std::span<const double> weights) {
 std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done,
-                                                const PerSentence& of) {
+                                                const PerSentence& per_sentence) {
   assert(options.beam > 0 && options.n_best > 0 && options.batch_sentences > 0);
-  assert(of.prefixes.empty() || (of.prefixes.size() == source.size() && !ensemble.right_to_left()));
-  assert(of.numbers.empty() || of.numbers.size() == source.size());
-  assert(of.required.empty() || (of.required.size() == source.size() && !ensemble.right_to_left() &&
-                                 !options.sampling && options.groups == 1));
+  assert(per_sentence.prefixes.empty() || (per_sentence.prefixes.size() == source.size() && !ensemble.right_to_left()));
+  assert(per_sentence.numbers.empty() || per_sentence.numbers.size() == source.size());
+  assert(per_sentence.required.empty() || (per_sentence.required.size() == source.size() && !ensemble.right_to_left() &&
+                                           !options.sampling && options.groups == 1));
   assert(!options.forbidden || !ensemble.right_to_left());
   assert(options.repetition_penalty >= 1);
   assert(options.groups > 0 && options.beam % options.groups == 0 && (options.groups == 1 || !options.sampling));
   const auto prefix_of = [&](std::size_t i) {
-    return of.prefixes.empty() ? std::span<const WordId>() : of.prefixes[i];
+    return per_sentence.prefixes.empty() ? std::span<const WordId>() : per_sentence.prefixes[i];
   };
   const auto required_of = [&](std::size_t i) {
-    return of.required.empty() || of.required[i].empty() ? nullptr : &of.required[i];
+    return per_sentence.required.empty() || per_sentence.required[i].empty() ? nullptr : &per_sentence.required[i];
   };
   std::vector<std::vector<Translation>> translations(source.size());
   std::vector<std::size_t> order;
@@ -287,13 +287,14 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
     const bool last = !next_attempt(attempt, options).has_value();
     std::vector<std::size_t> unfinished;
     Sentences ordered;
-    std::vector<Guide> guides;
+    std::vector<SentenceConstraints> constraints;
     for (const std::size_t at : order) {
       ordered.add(source[at]);
-      guides.push_back({prefix_of(at), of.numbers.empty() ? at : of.numbers[at], required_of(at)});
+      constraints.push_back(
+          {prefix_of(at), per_sentence.numbers.empty() ? at : per_sentence.numbers[at], required_of(at)});
       for (const auto& placeholder : options.placeholders) {
         if (std::count(source[at].begin(), source[at].end(), placeholder.source) > 0)
-          guides.back().placeholders.push_back(placeholder.target);
+          constraints.back().placeholders.push_back(placeholder.target);
       }
     }
     const auto found = [&](std::size_t i, std::vector<Translation> result) {
@@ -318,7 +319,7 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
     };
     bool stopped = false;
     try {
-      SearchOfMany(ensemble, attempt, sentences_together(attempt, options)).run(ordered, guides, found, [&] {
+      SearchOfMany(ensemble, attempt, sentences_together(attempt, options)).run(ordered, constraints, found, [&] {
         stopped = done && !done(finished);
         return !stopped;
       });

@@ -9,8 +9,8 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/decode/distribute.h"
 #include "rnnsearch/decode/parts.h"
-#include "rnnsearch/decode/spread.h"
 
 namespace rnnsearch::decode {
 namespace {
@@ -97,12 +97,12 @@ LineTranslation in_words(const Translator& translator, const Parts& parts, const
   for (std::size_t p = 0; p < parts.line.ends.size(); ++p) {
     const Translation& translation = *parts.translations[p];
     const Phrases& phrases = parts.line.phrases[p];
-    const auto places = phrases.required.places(translation.words);
+    const auto phrase_words = phrases.required.phrase_words(translation.words);
     for (std::size_t i = 0; i < translation.words.size(); ++i) {
       const WordId id = translation.words[i];
-      const bool in_prefix = p == 0 && i < parts.line.prefix.size(), given = in_prefix || places[i];
+      const bool in_prefix = p == 0 && i < parts.line.prefix.size(), given = in_prefix || phrase_words[i];
       std::string word = translator.target_vocabulary.word_in_text(id);
-      if (places[i]) word = phrases.words[places[i]->phrase][places[i]->position];
+      if (phrase_words[i]) word = phrases.words[phrase_words[i]->phrase][phrase_words[i]->position];
       if (in_prefix) word = parts.line.prefix[i];
       if (!translation.attended.empty() && first + translation.attended[i] < parts.line.ends[p]) {
         const std::size_t j = first + translation.attended[i];
@@ -232,7 +232,7 @@ std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::
 
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,
-    const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done) {
+    const comm::Communicator& communicator, const std::function<void(std::size_t done, std::size_t all)>& done) {
   const bool attends = translator.ensemble.attends();
   for (const auto& [asked, option] : {std::pair{options.replace_unknown, "--replace-unknown"},
                                       {options.search.coverage_penalty != 0, "--coverage-penalty"}}) {
@@ -252,7 +252,7 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   const auto translated = [&](const std::vector<const Line*>& lines) {
     std::vector<SplitLine> split;
     Sentences source;  // the parts
-    PerSentence of;
+    PerSentence per_sentence;
     for (const Line* line : lines) {
       stop_if_signal_came();
       split.push_back(split_line(translator, *line, options));
@@ -261,21 +261,23 @@ std::vector<std::vector<LineTranslation>> translate_lines(
       for (std::size_t part = 0; part < split.back().ends.size(); ++part) {
         const std::size_t end = split.back().ends[part];
         source.add(std::span(ids).subspan(first, end - first));
-        of.prefixes.add(part == 0 ? ids_of(split.back().prefix, translator.target_vocabulary) : std::vector<WordId>());
-        of.numbers.push_back(stream_number(line->number, part));
-        of.required.push_back(split.back().phrases[part].required);
+        per_sentence.prefixes.add(part == 0 ? ids_of(split.back().prefix, translator.target_vocabulary)
+                                            : std::vector<WordId>());
+        per_sentence.numbers.push_back(stream_number(line->number, part));
+        per_sentence.required.push_back(split.back().phrases[part].required);
         first = end;
       }
     }
-    if (of.prefixes.words.empty()) of.prefixes.clear();
-    if (std::all_of(of.required.begin(), of.required.end(), [](const auto& one) { return one.empty(); })) {
-      of.required.clear();
+    if (per_sentence.prefixes.words.empty()) per_sentence.prefixes.clear();
+    if (std::all_of(per_sentence.required.begin(), per_sentence.required.end(),
+                    [](const auto& one) { return one.empty(); })) {
+      per_sentence.required.clear();
     }
     const auto count_done = [&](std::size_t count) {
-      if (done && world.is_root()) done(count * lines.size() / source.size(), lines.size());
+      if (done && communicator.is_root()) done(count * lines.size() / source.size(), lines.size());
       return !stop_signal_came();
     };
-    const auto found = translate(translator.ensemble, source, search, count_done, of);
+    const auto found = translate(translator.ensemble, source, search, count_done, per_sentence);
     std::vector<std::optional<Translations>> results;
     std::size_t first = 0;  // part
     for (const SplitLine& line : split) {
@@ -286,29 +288,30 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   };
   std::vector<Line> lines;
   for (std::size_t i = 0; i < input.lines.size(); ++i) {
-    lines.push_back({input.place.before + i, input.lines[i], input.prefixes.empty() ? "" : input.prefixes[i],
+    lines.push_back({input.location.before + i, input.lines[i], input.prefixes.empty() ? "" : input.prefixes[i],
                      input.required.empty() ? "" : input.required[i]});
   }
-  const auto deal = in_turn(lines.size(), static_cast<std::size_t>(world.size()));
-  const auto results = spread<Line, Translations>(world, lines, deal, translated);
+  const auto assignment = round_robin(lines.size(), static_cast<std::size_t>(communicator.size()));
+  const auto results = distribute<Line, Translations>(communicator, lines, assignment, translated);
   std::optional<std::size_t> nan_line;
   std::vector<Translations> all;
   for (const auto& of_line : results) {
     if (of_line && std::isnan(of_line->front().score.log_probability) && !nan_line) nan_line = all.size();
     all.push_back(of_line.value_or(Translations()));
   }
-  refuse_nan(world, nan_line, input.place);
+  refuse_nan(communicator, nan_line, input.location);
   return all;
 }
 
-void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line, const LinesPlace& place) {
+void refuse_nan(const comm::Communicator& communicator, std::optional<std::size_t> line,
+                const LinesLocation& location) {
   double first = line ? -static_cast<double>(*line) : -std::numeric_limits<double>::infinity();
-  if (world.size() > 1) world.max(std::span(&first, 1));
+  if (communicator.size() > 1) communicator.max(std::span(&first, 1));
   if (std::isinf(first)) return;
   throw comm::AgreedError(
       fmt::format("{}, line {}: the model computes NaN or infinities, because its training diverged; name a checkpoint "
                   "of an earlier update, or train again with a lower learning-rate or clip-norm",
-                  place.name, place.before + static_cast<std::size_t>(-first) + 1));
+                  location.name, location.before + static_cast<std::size_t>(-first) + 1));
 }
 
 void pack(Packer& packer, const WordPair& pair) {

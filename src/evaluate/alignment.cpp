@@ -54,7 +54,7 @@ void sort_once(Links& links) {
 
 /// Calls found(MarkedLink) for each link of the line.
 template <class Found>
-void for_every_link(std::string_view line, const std::string& place, std::uint32_t first_index, bool gold,
+void for_every_link(std::string_view line, const std::string& location, std::uint32_t first_index, bool gold,
                     const Found& found) {
   std::size_t count = 0;
   for (const std::string_view text : text::split_views(line)) {
@@ -63,14 +63,14 @@ void for_every_link(std::string_view line, const std::string& place, std::uint32
     if (!link) {
       throw Error(
           "{0}, link {1}: '{2}' is not a link; expected SOURCE-TARGET, such as {3}-{4}{5}, words counted from {3}",
-          place, count, shown(text), first_index, first_index + 1,
+          location, count, shown(text), first_index, first_index + 1,
           gold ? fmt::format(" (or {0}?{1}, {0}p{1} where it is only possible)", first_index, first_index + 1) : "");
     }
     if (!link->sure && !gold) {
       throw Error(
           "{}, link {}: '{}' is a possible link, which only a gold alignment has; expected SOURCE-TARGET, such as "
           "{}-{}",
-          place, count, shown(text), first_index, first_index + 1);
+          location, count, shown(text), first_index, first_index + 1);
     }
     found(*link);
   }
@@ -104,16 +104,16 @@ Link link(std::size_t source, std::size_t target) {
 
 }  // namespace
 
-Links links_of(std::string_view line, const std::string& place, std::uint32_t first_index) {
+Links links_of(std::string_view line, const std::string& location, std::uint32_t first_index) {
   Links links;
-  for_every_link(line, place, first_index, false, [&](const MarkedLink& marked) { links.push_back(marked.link); });
+  for_every_link(line, location, first_index, false, [&](const MarkedLink& marked) { links.push_back(marked.link); });
   sort_once(links);
   return links;
 }
 
-GoldLinks gold_links_of(std::string_view line, const std::string& place, std::uint32_t first_index) {
+GoldLinks gold_links_of(std::string_view line, const std::string& location, std::uint32_t first_index) {
   GoldLinks gold;
-  for_every_link(line, place, first_index, true, [&](const MarkedLink& marked) {
+  for_every_link(line, location, first_index, true, [&](const MarkedLink& marked) {
     gold.possible.push_back(marked.link);
     if (marked.sure) gold.sure.push_back(marked.link);
   });
@@ -131,14 +131,14 @@ std::vector<GoldLinks> read_gold_links(std::span<const std::string> lines, const
   return links;
 }
 
-void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& place) {
+void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& location) {
   for (const Link& l : links) {
     const bool beyond_source = l.source >= source_words;
     if (!beyond_source && l.target < target_words) continue;
     throw Error(
         "{}: link {}-{} (words counted from 0) goes beyond the {} sentence, which has {} words; the links must belong "
         "to these sentences and their tokenization, with the source word first",
-        place, l.source, l.target, beyond_source ? "source" : "target", beyond_source ? source_words : target_words);
+        location, l.source, l.target, beyond_source ? "source" : "target", beyond_source ? source_words : target_words);
   }
 }
 

@@ -412,7 +412,7 @@ double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::
   return ter_of(sum);
 }
 
-std::vector<std::string> words_of(std::string_view line, const TerOptions& options) {
+std::vector<std::string> ter_words(std::string_view line, const TerOptions& options) {
   return text::split_words(tokenized(line, options));
 }
 

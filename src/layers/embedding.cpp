@@ -10,22 +10,22 @@ void embedding_forward(const EmbeddingWeights& weights, std::span<const WordId> 
 }
 
 void RowGradient::clear() {
-  for (const WordId word : words_) place_[word] = kNone;
+  for (const WordId word : words_) index_[word] = kNone;
   words_.clear();
   rows_.clear();
 }
 
 void RowGradient::add(std::span<const WordId> words, ConstMatrix gradient) {
-  places_.clear();
+  indices_.clear();
   for (const WordId word : words) {
-    if (place_[word] == kNone) {
-      place_[word] = static_cast<std::uint32_t>(words_.size());
+    if (index_[word] == kNone) {
+      index_[word] = static_cast<std::uint32_t>(words_.size());
       words_.push_back(word);
     }
-    places_.push_back(place_[word]);
+    indices_.push_back(index_[word]);
   }
   rows_.resize(words_.size() * cols_);
-  kernels::scatter_add_rows(gradient, places_, {rows_.data(), words_.size(), cols_});
+  kernels::scatter_add_rows(gradient, indices_, {rows_.data(), words_.size(), cols_});
 }
 
 void embedding_backward(RowGradient& table, std::span<Real> bias_gradient, std::span<const WordId> words,

@@ -25,8 +25,8 @@ void add_columns(ConstMatrix columns, Matrix to) {
 
 }  // namespace
 
-Decoder::Decoder(const DecoderParts& parts)
-    : DecoderParts(parts), widths_(options), stack_(options, weights.decoder, gradient.decoder, dropout, scratch) {
+Decoder::Decoder(const DecoderInputs& parts)
+    : DecoderInputs(parts), widths_(options), stack_(options, weights.decoder, gradient.decoder, dropout, scratch) {
   if (!options.attends()) return;
   attention_ =
       std::make_unique<layers::SoftAttention>(options.attention.score(), kind_of(options.attention_window),
@@ -85,12 +85,12 @@ void Decoder::forward(const Encoded& encoded, const TargetRows& target) {
   stack_.load(view_of(encoded.initial_states, options.layers * widths_.cell_state), packing.order);
   if (options.feeds()) {
     const auto fed = first_fed(B);
-    if (feeds_start()) kernels::drop(dropout.mask(Place::kTargetWord).rows(0, B), fed);
+    if (feeds_start()) kernels::drop(dropout.mask(Activations::kTargetWord).rows(0, B), fed);
     kernels::copy_rows(fed, packing.step(fed_.view(), 0));
   }
   std::size_t longest = 0;
   for (std::size_t b = 0; b < B; ++b) longest = std::max(longest, encoded.source_length(b));
-  if (options.attends()) attention_->begin(Y, longest, dropout.mask(Place::kAttention));
+  if (options.attends()) attention_->begin(Y, longest, dropout.mask(Activations::kAttention));
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     const auto first = static_cast<std::ptrdiff_t>(packing.first_row[t]);
     std::fill_n(positions_.begin() + first, packing.active[t], static_cast<std::uint32_t>(t));
@@ -98,7 +98,7 @@ void Decoder::forward(const Encoded& encoded, const TargetRows& target) {
     kernels::gather_rows(view_of(encoded.contexts, widths_.context), std::span(packing.order).first(packing.active[t]),
                          packing.step(context_.view(), t));
   }
-  stack_.multiply_known(state_words().rows(), state_contexts(B), frame);
+  stack_.project_words(state_words().rows(), state_contexts(B), frame);
   const auto memory = memory_of(encoded);
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     const std::size_t first = packing.first_row[t], R = packing.active[t], continuing = packing.continuing(t);
@@ -186,7 +186,7 @@ void Decoder::predict(const Encoded& encoded, SearchState& state, Matrix alpha_o
   } else if (options.has_fixed_context()) {
     kernels::gather_rows(view_of(encoded.contexts, widths_.context), state.sentence, context_.view());
   }
-  if (options.updates_first()) stack_.multiply_known(state_words().rows(), state_contexts(R), frame);
+  if (options.updates_first()) stack_.project_words(state_words().rows(), state_contexts(R), frame);
   step(0, R, memory_of(encoded), state.sentence, scope);
   if (options.updates_first()) {
     stack_.store(state.states.view());
@@ -211,7 +211,7 @@ void Decoder::advance(SearchState& state) {
     embed_previous_of(state);
   }
   if (widths_.context > 0) kernels::copy_rows(state.context.view(), context_.view());
-  stack_.multiply_known(state_words().rows(), state_contexts(R), frame);
+  stack_.project_words(state_words().rows(), state_contexts(R), frame);
   stack_.update(0, R, R, state_inputs(0, R));
   stack_.store(state.states.view());
 }
@@ -265,8 +265,8 @@ void Decoder::step_backward(const layers::Packing& packing, std::size_t t, const
 // dropout mask wherever it is read.
 void Decoder::embed(std::vector<WordId> of_rows, std::uint32_t later, WordRows& to) {
   const PhaseTimes::Scope scope(&phases, Phase::kEmbedding);
-  const bool drops =
-      dropout.mask(Place::kTargetWord).drops() || dropout.mask_of_words(Place::kWholeTargetWord, of_rows).drops();
+  const bool drops = dropout.mask(Activations::kTargetWord).drops() ||
+                     dropout.mask_of_words(Activations::kWholeTargetWord, of_rows).drops();
   to.distinct = drops ? layers::DistinctWords::each(of_rows) : layers::DistinctWords(of_rows);
   to.zeros = 0;
   to.later = later;
@@ -289,8 +289,8 @@ void Decoder::embed_previous(std::vector<WordId> of_rows) {
   if (feeds_words()) return;
   embed(std::move(of_rows), 0, previous_);
   const auto rows = previous_.rows();
-  if (widths_.readout_word == 0 || rows.place.empty()) return;
-  kernels::gather_rows(rows.distinct, rows.place, previous_rows_.shape(rows.place.size(), options.embedding));
+  if (widths_.readout_word == 0 || rows.index.empty()) return;
+  kernels::gather_rows(rows.distinct, rows.index, previous_rows_.shape(rows.index.size(), options.embedding));
 }
 
 void Decoder::embed_previous_of(const SearchState& state) {
@@ -302,8 +302,8 @@ void Decoder::embed_previous_of(const SearchState& state) {
 }
 
 void Decoder::drop(const WordRows& from, Matrix embedded) const {
-  kernels::drop(dropout.mask(Place::kTargetWord, 0, from.later), embedded);
-  kernels::drop_rows(dropout.mask_of_words(Place::kWholeTargetWord, from.distinct.words, from.later), embedded);
+  kernels::drop(dropout.mask(Activations::kTargetWord, 0, from.later), embedded);
+  kernels::drop_rows(dropout.mask_of_words(Activations::kWholeTargetWord, from.distinct.words, from.later), embedded);
 }
 
 // embedded [D, m]: the gradient, overwritten.
@@ -318,7 +318,7 @@ void Decoder::start_backward(std::size_t B, Matrix inputs) {
   if (!feeds_start()) return;
   const auto fed = fed_first_.zeros(B, widths_.hidden);
   feed_backward(0, inputs, fed);
-  kernels::drop(dropout.mask(Place::kTargetWord).rows(0, B), fed);
+  kernels::drop(dropout.mask(Activations::kTargetWord).rows(0, B), fed);
   words.backward(std::vector<WordId>(B, kStart), fed);
 }
 
@@ -363,7 +363,7 @@ layers::ReadoutInput Decoder::readout_input(std::size_t first, std::size_t R) co
     blocks.push_back(options.updates_first() ? stack_.current(first, R) : stack_.previous(first, R));
   }
   if (widths_.readout_word > 0) {
-    const bool by_row = previous_.rows().place.empty();
+    const bool by_row = previous_.rows().index.empty();
     const auto& rows = feeds_words() ? fed_ : by_row ? previous_.embedded : previous_rows_;
     blocks.push_back(rows.view().row_range(first, R));
   }

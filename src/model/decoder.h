@@ -46,7 +46,7 @@ struct SourceGradients {
 };
 
 /// What a decoder is made of. The references must outlive it.
-struct DecoderParts {
+struct DecoderInputs {
   const ModelOptions& options;
   const Weights& weights;
   const Weights& gradient;
@@ -57,9 +57,9 @@ struct DecoderParts {
   PhaseTimes& phases;
 };
 
-class Decoder : private DecoderParts {
+class Decoder : private DecoderInputs {
  public:
-  explicit Decoder(const DecoderParts& parts);
+  explicit Decoder(const DecoderInputs& parts);
 
   /// Computes the keys of the attention from encoded.annotations.
   void make_keys(Encoded& encoded);

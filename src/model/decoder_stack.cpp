@@ -58,12 +58,12 @@ void DecoderStack::begin(std::size_t Y, std::size_t widest, kernels::Scratch::Fr
     if (k > 0) layer.input.shape(Y, layer.inputs);
     layer.previous.shape(Y, widths_.cell_state);
     layer.current.shape(keeps_current_ ? Y : widest, widths_.cell_state);
-    layer.cell->begin(Y, widest, frame, dropout_.mask(Place::kDecoderState, k));
+    layer.cell->begin(Y, widest, frame, dropout_.mask(Activations::kDecoderState, k));
   }
 }
 
-void DecoderStack::multiply_known(const layers::RepeatedRows& words, ConstMatrix contexts,
-                                  kernels::Scratch::Frame& frame) {
+void DecoderStack::project_words(const layers::RepeatedRows& words, ConstMatrix contexts,
+                                 kernels::Scratch::Frame& frame) {
   for (const Layer& layer : layers_) {
     if (layer.known == 0) kernels::zero_rows(layer.x.view());
   }
@@ -72,9 +72,9 @@ void DecoderStack::multiply_known(const layers::RepeatedRows& words, ConstMatrix
   if (contexts.rows > 0) kernels::multiply(contexts, W_contexts_, of_contexts_);
   if (layers_[0].known == 0) return;
   kernels::Scratch::Frame inner(scratch_);
-  const auto distinct = words.place.empty() ? x : inner.matrix(words.distinct.rows, x.cols);
+  const auto distinct = words.index.empty() ? x : inner.matrix(words.distinct.rows, x.cols);
   kernels::multiply(words.distinct, W_word_, distinct);
-  if (!words.place.empty()) kernels::gather_rows(distinct, words.place, x);
+  if (!words.index.empty()) kernels::gather_rows(distinct, words.index, x);
 }
 
 void DecoderStack::load(ConstMatrix states, std::span<const std::uint32_t> order) {
@@ -119,7 +119,7 @@ void DecoderStack::update(std::size_t first, std::size_t R, std::size_t needed, 
     if (k + 1 == layers_.size()) break;
     const auto above = layers_[k + 1].input.view().row_range(first, R);
     kernels::copy_rows(current.columns(0, options_.state), above);
-    kernels::drop(dropout_.mask(Place::kDecoderOutput, k).rows(first, R), above);
+    kernels::drop(dropout_.mask(Activations::kDecoderOutput, k).rows(first, R), above);
   }
 }
 
@@ -155,7 +155,7 @@ void DecoderStack::update_backward(std::size_t first, std::size_t needed) {
     if (in.cols > 0) kernels::multiply(x.row_range(0, needed), layer.W_in[0], in);
     kernels::zero_rows(layer.input_gradient.view().row_range(needed, R - needed));
     if (k == 0) break;
-    kernels::drop(dropout_.mask(Place::kDecoderOutput, k - 1).rows(first, needed), in);
+    kernels::drop(dropout_.mask(Activations::kDecoderOutput, k - 1).rows(first, needed), in);
     kernels::add(in, top(layers_[k - 1].current_gradient, 0, needed));
   }
 }

@@ -50,7 +50,7 @@ class DecoderStack {
 
   /// Multiplies what is known before the steps. words [Y, word]: ignored if the word is not known. contexts: the fixed
   /// context, if it is an input; row i of every step reads row i. frame: as for `begin`.
-  void multiply_known(const layers::RepeatedRows& words, ConstMatrix contexts, kernels::Scratch::Frame& frame);
+  void project_words(const layers::RepeatedRows& words, ConstMatrix contexts, kernels::Scratch::Frame& frame);
   /// s_i of R rows from `first` on, of which the first `needed` are needed. others: the other blocks, [R, .].
   void update(std::size_t first, std::size_t R, std::size_t needed, const Blocks& others);
 
@@ -65,7 +65,7 @@ class DecoderStack {
   /// [at least R, .] the gradient of the other blocks, from update_backward until that of another step.
   Matrix others_gradient() const { return layers_[0].input_gradient.view(); }
   void update_backward(std::size_t first, std::size_t needed);
-  /// Call it after the steps. ADDS to the gradient of the weights. words, contexts: of `multiply_known`. others: the
+  /// Call it after the steps. ADDS to the gradient of the weights. words, contexts: of `project_words`. others: the
   /// blocks of all Y rows. words_gradient [D, word] out. contexts_gradient [B, .] ADDS, of the fixed context over all
   /// steps.
   void accumulate(const layers::RepeatedRows& words, ConstMatrix contexts, const Blocks& others,

@@ -24,34 +24,36 @@ void Dropout::lay_out(const layers::Packing& packing, Rows& rows) const {
   }
 }
 
-kernels::DropoutMask Dropout::mask_of(double share, Place place, std::uint64_t number) const {
+kernels::DropoutMask Dropout::mask_of(double share, Activations activations, std::uint64_t number) const {
   kernels::DropoutMask mask;
   if (!draws_ || share == 0) return mask;
   mask.share = share;
   // This prefix keeps the streams apart from those of initialisation (hashes of names) and of the data order (highest
   // bit set).
-  const std::uint64_t stream = (std::uint64_t{0xd809} << 44) | static_cast<std::uint64_t>(place) << 32 | number;
+  const std::uint64_t stream = (std::uint64_t{0xd809} << 44) | static_cast<std::uint64_t>(activations) << 32 | number;
   mask.key = Random(Random(seed_.seed, stream).next(), seed_.update).next();
   return mask;
 }
 
-kernels::DropoutMask Dropout::mask(Place place, std::uint64_t number, std::uint32_t later) const {
-  const bool attention = place == Place::kAttention;
+kernels::DropoutMask Dropout::mask(Activations activations, std::uint64_t number, std::uint32_t later) const {
+  const bool attention = activations == Activations::kAttention;
   const bool variational = options_.dropout_kind == DropoutKind::kVariational;
-  const bool recurrent = place == Place::kEncoderState || place == Place::kDecoderState;
+  const bool recurrent = activations == Activations::kEncoderState || activations == Activations::kDecoderState;
   if (recurrent && !variational) return {};
-  kernels::DropoutMask mask = mask_of(attention ? options_.attention_dropout : options_.dropout, place, number);
+  kernels::DropoutMask mask = mask_of(attention ? options_.attention_dropout : options_.dropout, activations, number);
   if (!mask.drops()) return mask;
-  const Rows& rows = place <= Place::kEncoderState ? source_ : target_;
+  const Rows& rows = activations <= Activations::kEncoderState ? source_ : target_;
   mask.sentences = rows.sentences;
   if (attention || !variational) mask.steps = rows.steps;
   mask.shift = later;
   return mask;
 }
 
-kernels::DropoutMask Dropout::mask_of_words(Place place, std::span<const WordId> words, std::uint32_t later) const {
-  const bool source = place == Place::kWholeSourceWord;
-  kernels::DropoutMask mask = mask_of(source ? options_.source_word_dropout : options_.target_word_dropout, place, 0);
+kernels::DropoutMask Dropout::mask_of_words(Activations activations, std::span<const WordId> words,
+                                            std::uint32_t later) const {
+  const bool source = activations == Activations::kWholeSourceWord;
+  kernels::DropoutMask mask =
+      mask_of(source ? options_.source_word_dropout : options_.target_word_dropout, activations, 0);
   if (!mask.drops()) return mask;
   const Rows& rows = source ? source_ : target_;
   mask.sentences = rows.sentences;

@@ -1,4 +1,4 @@
-// The dropout masks of a network, by kind of dropout, place and row of the batch:
+// The dropout masks of a network, by kind of dropout, kind of activations and row of the batch:
 //   plain         drops the non-recurrent inputs of cells and the vector of the readout, with a new mask at each time
 //                 step (Zaremba, Sutskever and Vinyals 2014)
 //   variational   drops the same and h_{t-1}, with one mask for all steps of a sentence (Gal and Ghahramani 2016)
@@ -18,7 +18,7 @@
 
 namespace rnnsearch::model {
 
-enum class Place : std::uint64_t {
+enum class Activations : std::uint64_t {
   kSourceWord = 1,
   kEncoderOutput,  // output of a layer that is the input of the next layer
   kEncoderState,
@@ -54,12 +54,13 @@ class Dropout {
   void lay_out_source(const layers::Packing& packing);
   void lay_out_target(const layers::Packing& packing);
 
-  /// The mask for all packed rows of the side of this place. number: of a layer or direction. later: is added to the
-  /// time steps.
-  kernels::DropoutMask mask(Place place, std::uint64_t number = 0, std::uint32_t later = 0) const;
+  /// The mask for all packed rows of the side of these activations. number: of a layer or direction. later: is added
+  /// to the time steps.
+  kernels::DropoutMask mask(Activations activations, std::uint64_t number = 0, std::uint32_t later = 0) const;
   /// The mask for kernels::drop_rows of kWholeSourceWord or kWholeTargetWord. words: of the packed rows; they must
   /// outlive the mask.
-  kernels::DropoutMask mask_of_words(Place place, std::span<const WordId> words, std::uint32_t later = 0) const;
+  kernels::DropoutMask mask_of_words(Activations activations, std::span<const WordId> words,
+                                     std::uint32_t later = 0) const;
 
  private:
   struct Rows {
@@ -67,7 +68,7 @@ class Dropout {
     std::vector<std::uint32_t> steps;
   };
   void lay_out(const layers::Packing& packing, Rows& rows) const;
-  kernels::DropoutMask mask_of(double share, Place place, std::uint64_t number) const;
+  kernels::DropoutMask mask_of(double share, Activations activations, std::uint64_t number) const;
 
   const ModelOptions& options_;
   DropoutSeed seed_;

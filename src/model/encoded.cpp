@@ -18,8 +18,10 @@ void Encoded::replace(std::span<const std::uint32_t> kept, Encoded more) {
 
   // One array after the other, so that only one is there twice. Each has a row for each word, or for each sentence.
   const auto join = [&](auto& own, auto& other, bool row_for_each_word) {
-    const auto rows_of = [&](const std::vector<std::size_t>& of) {
-      return of.empty() ? 0 : row_for_each_word ? of.back() : of.size() - 1;
+    const auto rows_of = [&](const std::vector<std::size_t>& offsets_of_sentences) {
+      return offsets_of_sentences.empty() ? 0
+             : row_for_each_word          ? offsets_of_sentences.back()
+                                          : offsets_of_sentences.size() - 1;
     };
     const std::size_t own_rows = rows_of(before), other_rows = rows_of(more.offsets);
     const std::size_t width = other_rows > 0 ? other.size() / other_rows : own_rows > 0 ? own.size() / own_rows : 0;

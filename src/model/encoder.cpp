@@ -34,8 +34,8 @@ std::size_t SourceEncoder::first_direction() const {
 layers::RepeatedRows SourceEncoder::embedded(kernels::Scratch::Frame& frame) const {
   const auto words = frame.matrix(distinct_.words.size(), options_.embedding);
   words_.forward(distinct_.words, words);
-  kernels::drop(dropout_.mask(Place::kSourceWord), words);
-  kernels::drop_rows(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words);
+  kernels::drop(dropout_.mask(Activations::kSourceWord), words);
+  kernels::drop_rows(dropout_.mask_of_words(Activations::kWholeSourceWord, rows_.words), words);
   return {words, distinct_.repeats()};
 }
 
@@ -44,8 +44,8 @@ void SourceEncoder::forward(const Sentences& source, Encoded& encoded, PhaseTime
   check_words(source, options_.source_words, "source");
   rows_.lay_out(source, options_, encoded.offsets);
   dropout_.lay_out_source(rows_.packing);
-  const bool drops =
-      dropout_.mask(Place::kSourceWord).drops() || dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words).drops();
+  const bool drops = dropout_.mask(Activations::kSourceWord).drops() ||
+                     dropout_.mask_of_words(Activations::kWholeSourceWord, rows_.words).drops();
   distinct_ = drops ? layers::DistinctWords::each(rows_.words) : layers::DistinctWords(rows_.words);
   const std::size_t B = source.size(), X = rows_.packing.words(), e = options_.encoder_width();
   const std::size_t width = options_.annotation_width();
@@ -62,7 +62,7 @@ void SourceEncoder::forward(const Sentences& source, Encoded& encoded, PhaseTime
     for (std::size_t d = 0; d < directions(); ++d) {
       const std::size_t S = layer.directions[d]->state_width();
       const auto states = holds_states(k) ? frame.matrix(X, S) : layer.states[d].shape(X, S);
-      layer.directions[d]->forward(rows_.packing, input, states, dropout_.mask(Place::kEncoderState, 2 * k + d));
+      layer.directions[d]->forward(rows_.packing, input, states, dropout_.mask(Activations::kEncoderState, 2 * k + d));
       const auto outputs = states.columns(0, e);
       if (d == first_direction()) kernels::gather_rows(states, last_rows(d), layer.first.shape(B, S));
       if (!is_top(k)) {
@@ -73,7 +73,7 @@ void SourceEncoder::forward(const Sentences& source, Encoded& encoded, PhaseTime
         kernels::gather_rows(outputs, last_rows(d), ends().columns(d * e, e));
       }
     }
-    if (!is_top(k)) kernels::drop(dropout_.mask(Place::kEncoderOutput, k), output);
+    if (!is_top(k)) kernels::drop(dropout_.mask(Activations::kEncoderOutput, k), output);
     input = {output};
   }
 }
@@ -115,13 +115,13 @@ void SourceEncoder::backward(const Encoded& encoded, const EncoderGradients& gra
     }
     if (k == 0) {  // before the weights, because the embeddings take longest to be summed over all ranks
       scope.change(Phase::kEmbedding);
-      kernels::drop(dropout_.mask(Place::kSourceWord), words_gradient);
-      kernels::drop_rows(dropout_.mask_of_words(Place::kWholeSourceWord, rows_.words), words_gradient);
+      kernels::drop(dropout_.mask(Activations::kSourceWord), words_gradient);
+      kernels::drop_rows(dropout_.mask_of_words(Activations::kWholeSourceWord, rows_.words), words_gradient);
       words_.backward(distinct_.words, words_gradient);
       if (progress.words) progress.words();
       scope.change(Phase::kEncoder);
     } else {
-      kernels::drop(dropout_.mask(Place::kEncoderOutput, k - 1), input_gradient);
+      kernels::drop(dropout_.mask(Activations::kEncoderOutput, k - 1), input_gradient);
     }
     for (std::size_t d = 0; d < directions(); ++d) {
       layer.directions[d]->accumulate(input);

@@ -74,11 +74,11 @@ Model::Impl::Impl(const ModelOptions& chosen)
                EmbeddingTable{weights.target_embedding, gradient.target_embedding, rows_of(tables, true)}, readout,
                dropout, scratch, phases}) {
   // The table of both sides is final after the source's words.
-  const auto& of = weights.parts;
-  source_words = options.ties_sides() && options.ties_output() ? of.output_table : GradientPart{0, 0, 0};
-  if (!options.ties_sides()) target_words = options.ties_output() ? of.output_table : GradientPart{0, 0, 1};
-  for (const GradientPart& part :
-       {of.readout, of.decoder, target_words, of.between, source_words, of.first_direction, of.encoder}) {
+  const auto& final_parts = weights.parts;
+  source_words = options.ties_sides() && options.ties_output() ? final_parts.output_table : GradientPart{0, 0, 0};
+  if (!options.ties_sides()) target_words = options.ties_output() ? final_parts.output_table : GradientPart{0, 0, 1};
+  for (const GradientPart& part : {final_parts.readout, final_parts.decoder, target_words, final_parts.between,
+                                   source_words, final_parts.first_direction, final_parts.encoder}) {
     if (part.size > 0 || part.table >= 0) parts.push_back(part);
   }
 }
@@ -103,7 +103,7 @@ void Model::Impl::run_decoder(const Sentences& target_sentences, kernels::Scratc
     for (std::size_t b = 0; b < target_lengths.size(); ++b) target_lengths[b] = target_sentences.length(b);
   }
   const auto begin_readout = [&] {
-    readout.begin(target.words.size(), frame, dropout.mask(Place::kReadout), options.feeds());
+    readout.begin(target.words.size(), frame, dropout.mask(Activations::kReadout), options.feeds());
   };
   packed_for.reset();
   if (options.feeds()) {
@@ -131,7 +131,7 @@ ConstMatrix Model::Impl::guide(const GuidedAlignment& guided, kernels::Scratch::
       ++count[all[k + 1]];
     }
     for (std::size_t k = 0; k + 1 < all.size(); k += 2) {
-      const std::size_t t = place_at(all[k + 1], Ty, options.right_to_left());
+      const std::size_t t = position_of_step(all[k + 1], Ty, options.right_to_left());
       const std::size_t row = target.packing.first_row[t] + p;
       const double A = 1 / static_cast<double>(count[all[k + 1]]);
       links(row, all[k]) += static_cast<Real>(guided.weight * A);

@@ -115,7 +115,7 @@ std::vector<std::vector<double>> Model::word_scores(const Sentences& source, con
   for (std::size_t b = 0; b < target.size(); ++b) scores[b].resize(target.length(b) + 1);
   for (std::size_t t = 0; t < packing.steps(); ++t) {
     for (std::size_t p = 0; p < packing.active[t]; ++p) {
-      const std::size_t b = packing.order[p], i = place_at(t, target.length(b), options().right_to_left());
+      const std::size_t b = packing.order[p], i = position_of_step(t, target.length(b), options().right_to_left());
       scores[b][i] = -impl_->losses[packing.first_row[t] + p];
     }
   }
@@ -137,7 +137,7 @@ std::vector<Alignment> Model::align(const Sentences& source, const Sentences& ta
     for (std::size_t p = 0; p < packing.active[t]; ++p) {
       const std::uint32_t b = packing.order[p];
       const std::size_t Tx = impl_->batch.source_length(b);
-      const std::size_t i = place_at(t, target.length(b), options().right_to_left());
+      const std::size_t i = position_of_step(t, target.length(b), options().right_to_left());
       std::copy_n(alpha.row(packing.first_row[t] + p), Tx, alignments[b].alpha.data() + i * Tx);
     }
   }

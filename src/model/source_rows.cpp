@@ -40,7 +40,7 @@ void SourceRows::lay_out(const Sentences& source, const ModelOptions& options, s
       const std::uint32_t b = packing.order[p];
       const std::size_t packed = packing.first_row[t] + p;
       if (!with_start) {
-        const std::size_t row = offsets[b] + place_at(t, source.length(b), options.reverse_source);
+        const std::size_t row = offsets[b] + position_of_step(t, source.length(b), options.reverse_source);
         packed_row[row] = static_cast<std::uint32_t>(packed);
         encoded_row[packed] = static_cast<std::uint32_t>(row);
       }

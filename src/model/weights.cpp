@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "model/walk.h"
+#include "model/layout_builder.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -43,23 +43,23 @@ std::vector<std::string> gates_of(CellKind kind) {
 
 class Composition {
  public:
-  using Part = Walk::Part;
+  using Block = LayoutBuilder::Block;
 
-  Composition(std::span<Real> block, const ModelOptions& options) : walk(block), o(options), widths(options) {}
+  Composition(std::span<Real> block, const ModelOptions& options) : layout(block), o(options), widths(options) {}
 
-  std::vector<Part> beside(CellKind kind, std::size_t n) const {
+  std::vector<Block> beside(CellKind kind, std::size_t n) const {
     const auto gates = gates_of(kind);
-    std::vector<Part> columns;
+    std::vector<Block> columns;
     columns.reserve(gates.size());
     for (const auto& gate : gates) columns.push_back({gate, layers::cell_input_width(kind, n) / gates.size()});
     return columns;
   }
 
   layers::RecurrentWeights recurrent(const std::string& at, CellKind kind, std::size_t n,
-                                     const std::vector<Part>& inputs) {
+                                     const std::vector<Block>& inputs) {
     layers::RecurrentWeights w;
     const auto gates = beside(kind, n);
-    w.W_in = walk.grid(at, inputs, gates);
+    w.W_in = layout.add_blocks(at, inputs, gates);
     if (o.layer_normalization) {
       normalised(w.cell, at, kind, n, gates);
       return w;
@@ -68,120 +68,123 @@ class Composition {
     const std::size_t half = n / 2;
     switch (kind) {
       case CellKind::kGru:
-        w.cell.U_gates = walk.matrix(n, {{at + "U_z", n}, {at + "U_r", n}});
-        w.cell.U = walk.matrix(n, {{at + "U", n}});
+        w.cell.U_gates = layout.add_columns(n, {{at + "U_z", n}, {at + "U_r", n}});
+        w.cell.U = layout.add_columns(n, {{at + "U", n}});
         break;
       case CellKind::kGruResetAfter:
-        w.cell.U = walk.grid(at, {{"U", n}}, gates);
-        if (o.gate_biases) w.cell.b_U = walk.vector({{at + "b_U", n}});
+        w.cell.U = layout.add_blocks(at, {{"U", n}}, gates);
+        if (o.gate_biases) w.cell.b_U = layout.add_vector({{at + "b_U", n}});
         break;
       case CellKind::kLstm:
       case CellKind::kTanh:
-        w.cell.U = walk.grid(at, {{"U", n}}, gates);
+        w.cell.U = layout.add_blocks(at, {{"U", n}}, gates);
         break;
       case CellKind::kNormalisedTanh:
       case CellKind::kNormalisedGru:
       case CellKind::kNormalisedLstm:
         break;
       case CellKind::kMlpEncoder:
-        w.cell.b_U = walk.vector({{at + "b_U", half}});
-        w.cell.U_2 = walk.matrix(half, {{at + "U_2", n}});
+        w.cell.b_U = layout.add_vector({{at + "b_U", half}});
+        w.cell.U_2 = layout.add_columns(half, {{at + "U_2", n}});
         [[fallthrough]];
       case CellKind::kMlp:
-        w.cell.U = walk.matrix(n, {{at + "U", half}});
-        w.cell.W_2 = walk.matrix(half, {{at + "W_2", n}});
-        w.cell.b_2 = walk.vector({{at + "b_2", n}});
+        w.cell.U = layout.add_columns(n, {{at + "U", half}});
+        w.cell.W_2 = layout.add_columns(half, {{at + "W_2", n}});
+        w.cell.b_2 = layout.add_vector({{at + "b_2", n}});
         break;
     }
     return w;
   }
 
-  std::span<Real> bias(const std::string& at, const std::vector<Part>& gates) {
-    std::vector<Part> biases{{at + "b", gates.front().size}};
+  std::span<Real> bias(const std::string& at, const std::vector<Block>& gates) {
+    std::vector<Block> biases{{at + "b", gates.front().size}};
     if (o.gate_biases) {
       for (std::size_t g = 1; g < gates.size(); ++g) biases.push_back({at + "b" + gates[g].name, gates[g].size});
     }
-    return walk.vector(biases);
+    return layout.add_vector(biases);
   }
 
   void normalised(layers::CellWeights& w, const std::string& at, CellKind kind, std::size_t n,
-                  const std::vector<Part>& gates) {
+                  const std::vector<Block>& gates) {
     const auto beside_letter = [&](const std::string& letter) {
-      std::vector<Part> together;
+      std::vector<Block> together;
       together.reserve(gates.size());
       for (const auto& gate : gates) together.push_back({at + letter + gate.name, gate.size});
-      return walk.vector(together);
+      return layout.add_vector(together);
     };
     w.x_normalisation = {beside_letter("g"), beside_letter("b")};
-    w.U = walk.grid(at, {{"U", n}}, gates);
+    w.U = layout.add_blocks(at, {{"U", n}}, gates);
     if (kind == CellKind::kNormalisedTanh) return;
     w.U_normalisation = {beside_letter("g_U"), beside_letter("b_U")};
     if (kind == CellKind::kNormalisedLstm) {
-      w.c_normalisation = {walk.vector({{at + "g_c", n}}), walk.vector({{at + "b_c", n}})};
+      w.c_normalisation = {layout.add_vector({{at + "g_c", n}}), layout.add_vector({{at + "b_c", n}})};
     }
   }
 
   std::string layer(std::size_t k) const { return k == 0 ? "" : "layer" + std::to_string(k + 1) + "/"; }
 
   std::span<Real> embedding_bias(const std::string& at) {
-    return o.embedding_biases ? walk.vector({{at + "embedding_bias", o.embedding}}) : std::span<Real>{};
+    return o.embedding_biases ? layout.add_vector({{at + "embedding_bias", o.embedding}}) : std::span<Real>{};
   }
 
   void attention(Weights& w) {
     const kernels::Score& score = o.attention.score();
     const std::size_t n = o.state, C = widths.context, A = widths.score;
     if (score.joint) {
-      const auto W_a = walk.matrix(n + C, {{"attention/W_a", A}});
+      const auto W_a = layout.add_columns(n + C, {{"attention/W_a", A}});
       w.attention.W_a = {W_a.data, n, A};
       w.attention.U_a = {W_a.data ? W_a.data + n * A : nullptr, C, A};
     } else {
-      if (score.projects_query) w.attention.W_a = walk.matrix(n, {{"attention/W_a", A}});
-      if (score.projects_keys) w.attention.U_a = walk.matrix(C, {{"attention/U_a", A}});
+      if (score.projects_query) w.attention.W_a = layout.add_columns(n, {{"attention/W_a", A}});
+      if (score.projects_keys) w.attention.U_a = layout.add_columns(C, {{"attention/U_a", A}});
     }
-    if (score.has_bias) w.attention.b_a = walk.vector({{"attention/b_a", A}});
-    if (score.has_v) w.attention.v_a = walk.vector({{"attention/v_a", A}});
+    if (score.has_bias) w.attention.b_a = layout.add_vector({{"attention/b_a", A}});
+    if (score.has_v) w.attention.v_a = layout.add_vector({{"attention/v_a", A}});
     if (o.attention_window == AttentionWindow::kLocalP) {
-      w.attention.W_p = walk.matrix(n, {{"attention/W_p", o.alignment}});
-      w.attention.v_p = walk.vector({{"attention/v_p", o.alignment}});
+      w.attention.W_p = layout.add_columns(n, {{"attention/W_p", o.alignment}});
+      w.attention.v_p = layout.add_vector({{"attention/v_p", o.alignment}});
     }
   }
 
   void readout(Weights& w) {
-    const std::vector<Part> inputs{
+    const std::vector<Block> inputs{
         {"U_o", widths.readout_state}, {"V_o", widths.readout_word}, {"C_o", widths.readout_context}};
     const std::string at = "readout/";
     const bool has_vector = o.readout != Readout::kLinear || o.has_linear_vector();
     if (!has_vector) {
       if (o.readout_rank > 0) {
-        w.readout.W_o_left = walk.grid(at, inputs, {{"", o.readout_rank}});
+        w.readout.W_o_left = layout.add_blocks(at, inputs, {{"", o.readout_rank}});
       } else if (!o.ties_output()) {
-        w.readout.output.W_o = walk.grid(at, inputs, {{"", o.target_words}});
+        w.readout.output.W_o = layout.add_blocks(at, inputs, {{"", o.target_words}});
       }
     } else {
       const std::size_t width = o.readout == Readout::kMaxout ? 2 * o.maxout
                                 : o.readout == Readout::kMlp  ? o.embedding / 2
                                                               : o.readout_width();
-      w.readout.W = walk.grid(at, inputs, {{"", width}});
-      w.readout.b = walk.vector({{at + "b_o", width}});
+      w.readout.W = layout.add_blocks(at, inputs, {{"", width}});
+      w.readout.b = layout.add_vector({{at + "b_o", width}});
       if (o.readout == Readout::kMlp) {
-        w.readout.W_2 = walk.matrix(width, {{at + "W_2", o.embedding}});
-        w.readout.b_2 = walk.vector({{at + "b_2", o.embedding}});
+        w.readout.W_2 = layout.add_columns(width, {{at + "W_2", o.embedding}});
+        w.readout.b_2 = layout.add_vector({{at + "b_2", o.embedding}});
       }
-      if (o.readout_rank > 0) w.readout.W_o_left = walk.matrix(widths.hidden, {{at + "W_o_left", o.readout_rank}});
+      if (o.readout_rank > 0)
+        w.readout.W_o_left = layout.add_columns(widths.hidden, {{at + "W_o_left", o.readout_rank}});
     }
     if (!o.ties_output() && (o.readout_rank > 0 || has_vector)) {
       w.readout.output.W_o =
-          walk.matrix(o.readout_rank > 0 ? o.readout_rank : widths.hidden, {{at + "W_o", o.target_words}});
+          layout.add_columns(o.readout_rank > 0 ? o.readout_rank : widths.hidden, {{at + "W_o", o.target_words}});
     }
-    w.readout.output.b_w = walk.vector({{at + "b_w", o.target_words}});
+    w.readout.output.b_w = layout.add_vector({{at + "b_w", o.target_words}});
   }
 
   void tables(Weights& w) {
-    const auto table = [&](const char* name, std::size_t words) { return walk.matrix(words, {{name, o.embedding}}); };
+    const auto table = [&](const char* name, std::size_t words) {
+      return layout.add_columns(words, {{name, o.embedding}});
+    };
     const char* const of_target = o.ties_sides() ? "embedding" : "decoder/embedding";
     if (o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
     w.parts.output_table = part();
-    walk.end_of_dense();
+    layout.end_of_dense();
     if (!o.ties_sides()) w.encoder.embedding.E = table("encoder/embedding", o.source_words);
     if (!o.ties_output()) w.target_embedding.E = table(of_target, o.target_words);
     if (o.ties_sides()) w.encoder.embedding.E = w.target_embedding.E;
@@ -190,7 +193,7 @@ class Composition {
 
   /// All elements since the last part.
   GradientPart part() {
-    const std::size_t first = std::exchange(parted, walk.size());
+    const std::size_t first = std::exchange(parted, layout.size());
     return {first, parted - first};
   }
 
@@ -199,7 +202,7 @@ class Composition {
     const std::size_t e = o.encoder_width();
     w.encoder.embedding.bias = embedding_bias("encoder/");
     for (std::size_t k = 0; k < o.layers; ++k) {
-      const std::vector<Part> input{{"W", k == 0 ? o.embedding : widths.annotation}};
+      const std::vector<Block> input{{"W", k == 0 ? o.embedding : widths.annotation}};
       auto& directions = w.encoder.layers.emplace_back();
       directions[0] = recurrent("encoder/" + layer(k) + "forward/", widths.encoder_cell, e, input);
       if (o.bidirectional()) {
@@ -211,21 +214,21 @@ class Composition {
     if (o.attends()) {
       attention(w);
     } else if (o.has_context() && o.fixed_context == FixedContext::kTanh) {
-      w.initial.summary.W = walk.matrix(widths.annotation, {{"context/V", o.state}});
-      w.initial.summary.b = walk.vector({{"context/b_V", o.state}});
+      w.initial.summary.W = layout.add_columns(widths.annotation, {{"context/V", o.state}});
+      w.initial.summary.b = layout.add_vector({{"context/b_V", o.state}});
     }
     for (std::size_t k = 0; k < o.layers && o.initial_state == InitialState::kProjected; ++k) {
       auto& initial = w.initial.layers.emplace_back();
       const std::string at = "decoder/" + layer(k) + "initial/";
-      initial.W = walk.matrix(o.has_fixed_context() ? widths.context : e, {{at + "W_s", o.state}});
-      initial.b = walk.vector({{at + "b_s", o.state}});
+      initial.W = layout.add_columns(o.has_fixed_context() ? widths.context : e, {{at + "W_s", o.state}});
+      initial.b = layout.add_vector({{at + "b_s", o.state}});
     }
     w.parts.between = part();
     w.target_embedding.bias = embedding_bias("decoder/");
     for (std::size_t k = 0; k < o.layers; ++k) {
-      const std::vector<Part> first{{"W", widths.state_word}, {"F", widths.state_fed}, {"C", widths.state_context}};
+      const std::vector<Block> first{{"W", widths.state_word}, {"F", widths.state_fed}, {"C", widths.state_context}};
       w.decoder.push_back(recurrent("decoder/" + layer(k), widths.decoder_cell, o.state,
-                                    k == 0 ? first : std::vector<Part>{{"W", o.state}}));
+                                    k == 0 ? first : std::vector<Block>{{"W", o.state}}));
     }
     w.parts.decoder = part();
     readout(w);
@@ -234,7 +237,7 @@ class Composition {
     return w;
   }
 
-  Walk walk;
+  LayoutBuilder layout;
   const ModelOptions& o;
   const Widths widths;
   std::size_t parted = 0;  // the number of elements that belong to a part
@@ -262,7 +265,7 @@ Widths::Widths(const ModelOptions& o)
 ParameterLayout layout_of(const ModelOptions& options) {
   Composition composition({}, options);
   composition.all();
-  return std::move(composition.walk).layout();
+  return std::move(composition.layout).layout();
 }
 
 Weights weights_in(const ModelOptions& options, std::span<Real> block) {

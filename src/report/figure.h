@@ -1,4 +1,4 @@
-// Functions that the figures of this room share: SVG elements, labels and formatted numbers.
+// Functions that the figures of this module share: SVG elements, labels and formatted numbers.
 #pragma once
 
 #include <pugixml.hpp>

@@ -85,8 +85,8 @@ Machine measure_machine(const comm::Communicator& communicator) {
   return machine;
 }
 
-std::optional<double> share_of_bound(const Measured& of, const Measurement& m, Phase phase) {
-  if (!of.machine) return {};
+std::optional<double> share_of_bound(const Measured& measured, const Measurement& m, Phase phase) {
+  if (!measured.machine) return {};
   const double seconds = m.phases[static_cast<std::size_t>(phase)], updates = static_cast<double>(m.seconds.size());
   const auto share = [](double work, double rate, double spent) -> std::optional<double> {
     if (work <= 0 || rate <= 0 || spent <= 0) return {};
@@ -94,23 +94,23 @@ std::optional<double> share_of_bound(const Measured& of, const Measurement& m, P
   };
   switch (phase) {
     case Phase::kEncoder:
-      return share(m.flop.encoder, of.machine->all.level1, seconds);
+      return share(m.flop.encoder, measured.machine->all.level1, seconds);
     case Phase::kDecoder:
-      return share(m.flop.decoder, of.machine->all.level1, seconds);
+      return share(m.flop.decoder, measured.machine->all.level1, seconds);
     case Phase::kReadout:
-      return share(m.flop.readout, of.machine->all.level1, seconds);
+      return share(m.flop.readout, measured.machine->all.level1, seconds);
     case Phase::kOptimizer:
-      return share(of.optimizer_bytes * updates, of.machine->memory, seconds);
+      return share(measured.optimizer_bytes * updates, measured.machine->memory, seconds);
     case Phase::kCommunication:
-      return share(m.bytes_sent, of.machine->sum, m.reduction_seconds);
+      return share(m.bytes_sent, measured.machine->sum, m.reduction_seconds);
     default:
       return {};
   }
 }
 
-std::optional<double> share_of_bound(const Measured& of, const Measurement& m) {
-  if (!of.machine || m.flop.total() <= 0) return {};
-  return m.flop.total() / of.machine->all.level1 / m.total();
+std::optional<double> share_of_bound(const Measured& measured, const Measurement& m) {
+  if (!measured.machine || m.flop.total() <= 0) return {};
+  return m.flop.total() / measured.machine->all.level1 / m.total();
 }
 
 double Latency::percentile(double share) const {
@@ -176,34 +176,34 @@ Measurement measure(const comm::Communicator& communicator, const Measured& meas
   return m;
 }
 
-Json json_of(const Measured& of, const Measurement& m) {
-  const std::size_t hosts = cpus_by_host(of.places).size();
+Json json_of(const Measured& measured, const Measurement& m) {
+  const std::size_t hosts = cpus_by_host(measured.places).size();
   Json configuration = Json::object();
-  for (const auto& [name, text] : of.configuration) configuration[name] = text;
+  for (const auto& [name, text] : measured.configuration) configuration[name] = text;
   Json ranks = Json::array();
-  for (const auto& place : of.places) {
+  for (const auto& place : measured.places) {
     ranks.push_back(Json::object({{"host", place.host}, {"threads", place.threads}, {"cpus", place.cpus}}));
   }
   Json phases = Json::object();
   for (const Phase phase : kPhases) phases[name_of(phase)] = m.mean_of(m.phases[static_cast<std::size_t>(phase)]);
   phases["other"] = m.mean_of(m.other());
   Json result = Json::object({
-      {"timed", of.decode ? "batches translated" : "updates"},
+      {"timed", measured.decode ? "batches translated" : "updates"},
       {"version", kVersion},
       {"compiler", kCompiler},
       {"assertions", kAssertions},
-      {"instruction_set", of.instruction_set},
-      {"precision", of.precision},
-      {"bfloat16_unit", of.bfloat16_unit ? Json(*of.bfloat16_unit) : Json()},
-      {"libraries", of.libraries},
-      {"load_average", of.load},
-      {"ranks", of.places.size()},
+      {"instruction_set", measured.instruction_set},
+      {"precision", measured.precision},
+      {"bfloat16_unit", measured.bfloat16_unit ? Json(*measured.bfloat16_unit) : Json()},
+      {"libraries", measured.libraries},
+      {"load_average", measured.load},
+      {"ranks", measured.places.size()},
       {"hosts", hosts},
-      {"threads", of.threads},
+      {"threads", measured.threads},
       {"places", std::move(ranks)},
-      {"parameters", of.parameters},
+      {"parameters", measured.parameters},
       {"updates", m.seconds.size()},
-      {"untimed_updates", of.untimed},
+      {"untimed_updates", measured.untimed},
       {"seconds", Json::object({{"median", m.median()},
                                 {"minimum", m.minimum()},
                                 {"maximum", m.maximum()},
@@ -219,37 +219,38 @@ Json json_of(const Measured& of, const Measurement& m) {
     result["gflop"] = m.mean_of(m.gflop());
     result["gflop_per_second"] = m.gflop() / m.total();
   }
-  if (of.machine) {
+  if (measured.machine) {
     Json shares = Json::object();
     for (const Phase phase : kPhases) {
-      if (const auto share = share_of_bound(of, m, phase)) shares[name_of(phase)] = *share;
+      if (const auto share = share_of_bound(measured, m, phase)) shares[name_of(phase)] = *share;
     }
-    if (const auto share = share_of_bound(of, m)) shares[of.decode ? "batch" : "update"] = *share;
-    Json machine = Json::object({{"gflop_per_second_of_one_thread", json_of(of.machine->thread)},
-                                 {"gflop_per_second", json_of(of.machine->all)},
-                                 {"memory_bytes_per_second", of.machine->memory}});
-    if (of.machine->sum > 0) machine["all_reduce_bytes_per_second"] = of.machine->sum;
+    if (const auto share = share_of_bound(measured, m)) shares[measured.decode ? "batch" : "update"] = *share;
+    Json machine = Json::object({{"gflop_per_second_of_one_thread", json_of(measured.machine->thread)},
+                                 {"gflop_per_second", json_of(measured.machine->all)},
+                                 {"memory_bytes_per_second", measured.machine->memory}});
+    if (measured.machine->sum > 0) machine["all_reduce_bytes_per_second"] = measured.machine->sum;
     result["machine"] = std::move(machine);
     result["share_of_bound"] = std::move(shares);
   }
-  if (of.latency) {
+  if (measured.latency) {
     Json rates = Json::array();
-    for (const auto& rate : of.latency->rates) {
+    for (const auto& rate : measured.latency->rates) {
       rates.push_back(
           Json::object({{"batch_sentences", rate.batch_sentences}, {"target_words_per_second", rate.target_words}}));
     }
-    result["latency"] = Json::object({{"sentences", of.latency->seconds.size()},
-                                      {"p50_seconds", of.latency->percentile(0.5)},
-                                      {"p99_seconds", of.latency->percentile(0.99)},
-                                      {"best_batch_sentences", of.latency->best().batch_sentences},
+    result["latency"] = Json::object({{"sentences", measured.latency->seconds.size()},
+                                      {"p50_seconds", measured.latency->percentile(0.5)},
+                                      {"p99_seconds", measured.latency->percentile(0.99)},
+                                      {"best_batch_sentences", measured.latency->best().batch_sentences},
                                       {"rates", std::move(rates)}});
   }
-  if (!of.decode) {
+  if (!measured.decode) {
     // In the order in which backward finishes them; what scaling models need.
     Json parts = Json::array();
-    for (std::size_t i = 0; i < of.parts.size(); ++i) {
-      parts.push_back(Json::object(
-          {{"elements", of.parts[i].size}, {"table", of.parts[i].table}, {"seconds", m.mean_of(m.part_seconds[i])}}));
+    for (std::size_t i = 0; i < measured.parts.size(); ++i) {
+      parts.push_back(Json::object({{"elements", measured.parts[i].size},
+                                    {"table", measured.parts[i].table},
+                                    {"seconds", m.mean_of(m.part_seconds[i])}}));
     }
     result["gradient_parts"] = std::move(parts);
     result["last_loss"] = m.loss;
@@ -257,36 +258,36 @@ Json json_of(const Measured& of, const Measurement& m) {
     result["reduction_seconds"] = m.mean_of(m.reduction_seconds);
     result["visible_reduction_seconds"] = m.mean_of(m.visible_seconds);
   }
-  if (const auto updates = of.updates_to_estimate; updates > 0) {
+  if (const auto updates = measured.updates_to_estimate; updates > 0) {
     result["estimate"] = Json::object({{"updates", updates}, {"seconds", static_cast<double>(updates) * m.mean()}});
   }
   result["configuration"] = std::move(configuration);
   return result;
 }
 
-std::string heading_of(const Measured& of, const Measurement& m, const std::string& threads) {
-  const std::size_t hosts = cpus_by_host(of.places).size(), ranks = of.places.size();
-  const model::ModelOptions& o = of.model;
-  const auto parameters = static_cast<double>(of.parameters);
+std::string heading_of(const Measured& measured, const Measurement& m, const std::string& threads) {
+  const std::size_t hosts = cpus_by_host(measured.places).size(), ranks = measured.places.size();
+  const model::ModelOptions& o = measured.model;
+  const auto parameters = static_cast<double>(measured.parameters);
   std::string text =
       fmt::format("{}, {} parameters: embedding {}, state {}{}, maxout {}", model::system_of(o),
-                  parameters < 1e6 ? std::to_string(of.parameters) : fixed(parameters / 1e6, 1) + " million",
+                  parameters < 1e6 ? std::to_string(measured.parameters) : fixed(parameters / 1e6, 1) + " million",
                   o.embedding, o.state, o.attends() ? fmt::format(", alignment {}", o.alignment) : "", o.maxout);
   if (o.readout_rank > 0) text += fmt::format(", readout-rank {}", o.readout_rank);
   return text += fmt::format(
              "\n{} source and {} target words in the vocabularies; {:.0f} pairs of {:.1f} and {:.1f} words, {}\n{} of "
              "{}{}{}; {}, {}, {}{}; load average {:.2f} at the start\n",
              o.source_words, o.target_words, m.mean_of(m.pairs), m.source_words / m.pairs, m.target_words / m.pairs,
-             of.method, counted(ranks, "rank"), threads, ranks == 1 ? "" : " each",
-             hosts > 1 ? fmt::format(" on {} hosts", hosts) : "", of.instruction_set, of.precision_shown, of.libraries,
-             kAssertions ? "; assertions are on, which takes time" : "", of.load[0]);
+             measured.method, counted(ranks, "rank"), threads, ranks == 1 ? "" : " each",
+             hosts > 1 ? fmt::format(" on {} hosts", hosts) : "", measured.instruction_set, measured.precision_shown,
+             measured.libraries, kAssertions ? "; assertions are on, which takes time" : "", measured.load[0]);
 }
 
-std::string table_of(const Measured& of, const Measurement& m) {
-  const std::size_t ranks = of.places.size();
-  const char* unit = of.decode ? "batch" : "update";
+std::string table_of(const Measured& measured, const Measurement& m) {
+  const std::size_t ranks = measured.places.size();
+  const char* unit = measured.decode ? "batch" : "update";
   const auto seconds_text = [&](double seconds) { return fixed(seconds, m.mean() < 0.1 ? 6 : 4); };
-  std::string text = heading_of(of, m, counted(of.threads, "thread")) + "\n";
+  std::string text = heading_of(measured, m, counted(measured.threads, "thread")) + "\n";
 
   const auto row = [&](std::string name, const std::string& value) {
     name.resize(20, ' ');
@@ -294,14 +295,14 @@ std::string table_of(const Measured& of, const Measurement& m) {
   };
   row(fmt::format("seconds per {}", unit),
       fmt::format("median {}, from {} to {} ({} timed after {})", seconds_text(m.median()), seconds_text(m.minimum()),
-                  seconds_text(m.maximum()), m.seconds.size(), of.untimed));
+                  seconds_text(m.maximum()), m.seconds.size(), measured.untimed));
   row("words per second",
       fmt::format("{:.0f} source, {:.0f} target", m.source_words / m.total(), m.target_words / m.total()));
   if (m.gflop() > 0) {
     row("GFLOP/s", fmt::format("{:.1f} (the matrix products of {}{:.1f} GFLOP)", m.gflop() / m.total(),
-                               of.decode ? "a batch: " : "an update: ", m.mean_of(m.gflop())));
+                               measured.decode ? "a batch: " : "an update: ", m.mean_of(m.gflop())));
   }
-  if (const auto share = share_of_bound(of, m)) {
+  if (const auto share = share_of_bound(measured, m)) {
     row("of this machine", fmt::format("{:.0f}%: the products alone, with operands from the L1 cache, would take {} s",
                                        100 * *share, seconds_text(*share * m.mean())));
   }
@@ -314,16 +315,16 @@ std::string table_of(const Measured& of, const Measurement& m) {
     row("waiting for data", fmt::format("{} s before each {}, {:.2f}% of both", seconds_text(m.mean_of(*m.waiting)),
                                         unit, 100 * *m.waiting / (m.total() + *m.waiting)));
   }
-  if (of.latency) {
+  if (measured.latency) {
     row("one at a time",
-        fmt::format("median {:.1f} ms a sentence, 99% within {:.1f} ms ({})", 1000 * of.latency->percentile(0.5),
-                    1000 * of.latency->percentile(0.99), counted(of.latency->seconds.size(), "sentence")));
-    const auto best = of.latency->best();
+        fmt::format("median {:.1f} ms a sentence, 99% within {:.1f} ms ({})", 1000 * measured.latency->percentile(0.5),
+                    1000 * measured.latency->percentile(0.99), counted(measured.latency->seconds.size(), "sentence")));
+    const auto best = measured.latency->best();
     row("best batch", fmt::format("{}: {:.0f} target words per second", counted(best.batch_sentences, "sentence"),
                                   best.target_words));
   }
   row("peak memory", fmt::format("{:.2f} GB{}", m.peak_bytes / 1e9, ranks > 1 ? ", of the rank that needs most" : ""));
-  if (const auto updates = of.updates_to_estimate; updates > 0) {
+  if (const auto updates = measured.updates_to_estimate; updates > 0) {
     row(counted(updates, "update"),
         fmt::format("{}, without validation and checkpoints", duration(static_cast<double>(updates) * m.mean())));
   }
@@ -338,7 +339,7 @@ std::string table_of(const Measured& of, const Measurement& m) {
     text += name + seconds + " s" + share + "%" + bound + "\n";
   };
   for (const Phase phase : kPhases) {
-    const auto share = share_of_bound(of, m, phase);
+    const auto share = share_of_bound(measured, m, phase);
     const char* const bound = phase == Phase::kOptimizer       ? "memory's bandwidth"
                               : phase == Phase::kCommunication ? "the all-reduce's bandwidth, hidden or not"
                                                                : "products from L1";
@@ -347,13 +348,13 @@ std::string table_of(const Measured& of, const Measurement& m) {
   }
   phase_row("other", m.other());
   phase_row(fmt::format("mean {}", unit), m.total());
-  if (of.machine) {
+  if (measured.machine) {
     text += "\n";
-    row("this machine", fmt::format("one thread: {}", text_of_rates(of.machine->thread)));
-    row("", fmt::format("{}{}", ranks == 1 ? "all threads: " : "all ranks: ", text_of_rates(of.machine->all)));
-    row("", fmt::format("memory {:.1f} GB/s{}", of.machine->memory / 1e9,
-                        of.machine->sum > 0
-                            ? fmt::format("; in an all-reduce each rank sends {:.2f} GB/s", of.machine->sum / 1e9)
+    row("this machine", fmt::format("one thread: {}", text_of_rates(measured.machine->thread)));
+    row("", fmt::format("{}{}", ranks == 1 ? "all threads: " : "all ranks: ", text_of_rates(measured.machine->all)));
+    row("", fmt::format("memory {:.1f} GB/s{}", measured.machine->memory / 1e9,
+                        measured.machine->sum > 0
+                            ? fmt::format("; in an all-reduce each rank sends {:.2f} GB/s", measured.machine->sum / 1e9)
                             : ""));
   }
   return text;

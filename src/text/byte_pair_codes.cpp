@@ -32,7 +32,7 @@ class BytePairCodes : public Subwords::Model {
 
   void split(std::string_view word, WordList& pieces) const override {
     if (word.empty()) return;
-    WordCache& cache = WordCache::of(owner_);
+    WordCache& cache = WordCache::for_owner(owner_);
     const std::uint64_t hash = hash_of(word);
     if (const WordCache::Entry* entry = cache.find(word, hash)) {
       return add(word, std::span(entry->values.data(), entry->count), pieces);

@@ -154,7 +154,7 @@ class FastSplitter {
         std::all_of(line.begin(), line.end(), [](char c) { return c != 0 && static_cast<std::uint8_t>(c) < 0x80; });
     if (!ascii && (line.find('\0') != line.npos || line.find(kPieceSpace) != line.npos || first_invalid_utf8(line)))
       return false;
-    WordCache& cache = WordCache::of(owner_);
+    WordCache& cache = WordCache::for_owner(owner_);
     float score = 0;
     while (!line.empty()) {
       const std::size_t size = std::min(line.find(' '), line.size());

@@ -34,15 +34,15 @@ class WordCache {
 
   /// The cache of the calling thread for the model with this number (see new_owner). A thread keeps the caches of the
   /// last four models.
-  static WordCache& of(std::uint64_t owner) {
+  static WordCache& for_owner(std::uint64_t owner) {
     thread_local std::array<std::unique_ptr<WordCache>, 4> caches;
     thread_local std::size_t next = 0;
     for (const auto& cache : caches) {
       if (cache && cache->owner_ == owner) return *cache;
     }
-    auto& place = caches[next++ % caches.size()];
-    place = std::make_unique<WordCache>(owner);
-    return *place;
+    auto& cache = caches[next++ % caches.size()];
+    cache = std::make_unique<WordCache>(owner);
+    return *cache;
   }
   static std::uint64_t new_owner();
 
@@ -50,13 +50,13 @@ class WordCache {
 
   /// Returns nullptr if the word is not in the cache. hash: hash_of(word). REQUIRES: `word` is not empty.
   const Entry* find(std::string_view word, std::uint64_t hash) const {
-    const Entry* const entry = &entries_[place_of(hash)];
+    const Entry* const entry = &entries_[slot_of(hash)];
     return entry[0].holds(word) ? entry : entry[1].holds(word) ? entry + 1 : nullptr;
   }
   /// Stores a word, unless the word or the values are too long.
   void keep(std::string_view word, std::uint64_t hash, float limit, std::span<const std::uint32_t> values) {
     if (word.size() > kWordBytes || values.size() > kValues) return;
-    Entry& entry = entries_[place_of(hash)];
+    Entry& entry = entries_[slot_of(hash)];
     (&entry)[1] = entry;
     entry.limit = limit;
     entry.size = static_cast<std::uint8_t>(word.size());
@@ -68,7 +68,7 @@ class WordCache {
  private:
   static constexpr int kBits = 16;
   static constexpr std::size_t kEntries = std::size_t{1} << kBits;
-  static std::size_t place_of(std::uint64_t hash) { return hash >> (64 - kBits + 1) << 1; }
+  static std::size_t slot_of(std::uint64_t hash) { return hash >> (64 - kBits + 1) << 1; }
 
   std::uint64_t owner_;
   std::vector<Entry> entries_;

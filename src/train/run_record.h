@@ -23,7 +23,7 @@ UpdateReport report_of(const TrainingState& state, const TrainOptions& options, 
 class RunRecord {
  public:
   /// All arguments must outlive this object.
-  RunRecord(const TrainerParts& parts, const TrainingState& state, History& history)
+  RunRecord(const TrainerInputs& parts, const TrainingState& state, History& history)
       : p_(parts), state_(state), history_(history) {}
 
   void began_with(const Transferred& transferred);
@@ -44,7 +44,7 @@ class RunRecord {
   void add(const char* event, const Json& figures);
   void add(const char* event, std::uint64_t update, const Json& figures);
 
-  const TrainerParts& p_;
+  const TrainerInputs& p_;
   const TrainingState& state_;
   History& history_;
 };

@@ -17,32 +17,34 @@ constexpr const char* kAdvice = "give every host the same file, or name one on a
 
 }  // namespace
 
-corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& world) {
+corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& communicator) {
   std::optional<corpus::Corpus> corpus;
-  const auto verify = world.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
-  comm::agree(world, {fmt::format("corpus {}", path), kAdvice, [&] {
-                        const comm::Activity activity(world, "verifies the corpus");
-                        corpus.emplace(path, verify, stop_if_signal_came);
-                        return "the fingerprint " + corpus->fingerprint();
-                      }});
+  const auto verify = communicator.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
+  comm::agree(communicator, {fmt::format("corpus {}", path), kAdvice, [&] {
+                               const comm::Activity activity(communicator, "verifies the corpus");
+                               corpus.emplace(path, verify, stop_if_signal_came);
+                               return "the fingerprint " + corpus->fingerprint();
+                             }});
   return *std::move(corpus);
 }
 
-LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& world) {
+LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& communicator) {
   std::string checkpoint;
   std::optional<LoadedModel> loaded;
-  const auto find = [&] { return comm::at_root(world, [&] { return checkpoint_of(run_or_checkpoint).string(); }); };
+  const auto find = [&] {
+    return comm::at_root(communicator, [&] { return checkpoint_of(run_or_checkpoint).string(); });
+  };
   read_newest(find, [&](const std::string& found) {
     checkpoint = found;
-    comm::agree(world, {fmt::format("checkpoint {}", checkpoint), kAdvice, [&] {
-                          const comm::Activity activity(world, "reads the checkpoint");
-                          const std::string digest = storage::sealed_digest(checkpoint, "checkpoint");
-                          loaded.emplace(load_model(checkpoint, stop_if_signal_came));
-                          loaded->digest = digest;
-                          return "the digest " + digest;
-                        }});
+    comm::agree(communicator, {fmt::format("checkpoint {}", checkpoint), kAdvice, [&] {
+                                 const comm::Activity activity(communicator, "reads the checkpoint");
+                                 const std::string digest = storage::sealed_digest(checkpoint, "checkpoint");
+                                 loaded.emplace(load_model(checkpoint, stop_if_signal_came));
+                                 loaded->digest = digest;
+                                 return "the digest " + digest;
+                               }});
   });
-  if (world.is_root()) {
+  if (communicator.is_root()) {
     const std::string changed = corpus::changed_libraries(loaded->pipeline);
     if (!changed.empty()) log_line(fmt::format("[model] the corpus of {}: {}", checkpoint, changed));
   }

@@ -58,7 +58,7 @@ void CheckpointWriter::begin(std::uint64_t update, std::function<CheckpointSourc
   const auto how = wait ? std::launch::deferred : std::launch::async;
   copy_ = std::async(how, [this, source = std::move(source), wait] {
     if (wait) return source();
-    const OnThisThreadAlone alone;  // deferred updates of the optimizer are completed
+    const SerialScope alone;  // deferred updates of the optimizer are completed
     return snapshot_.take(source());
   });
   writing_ = std::async(how, [this] {

@@ -39,7 +39,7 @@ double Longest::until_saved(const CheckpointWriter& writer) const {
   return (writer.busy() ? one : 0) + one + std::max(update, validation_part) + update + one;
 }
 
-Stopping::Stopping(const TrainerParts& parts, const StopSignals& signals, const CheckpointWriter& writer)
+Stopping::Stopping(const TrainerInputs& parts, const StopSignals& signals, const CheckpointWriter& writer)
     : p_(parts), o_(parts.options), signals_(signals), writer_(writer) {}
 
 void Stopping::resume(double elapsed_seconds) {

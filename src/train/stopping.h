@@ -34,7 +34,7 @@ class Stopping {
   using Votes = std::array<double, 3>;
 
   /// All arguments must outlive this object. The time of this attempt begins now.
-  Stopping(const TrainerParts& parts, const StopSignals& signals, const CheckpointWriter& writer);
+  Stopping(const TrainerInputs& parts, const StopSignals& signals, const CheckpointWriter& writer);
 
   /// States the seconds that earlier attempts took, which are the same on all ranks.
   void resume(double elapsed_seconds);
@@ -70,7 +70,7 @@ class Stopping {
   /// Uses the root's clock; false on the other ranks.
   bool deadline_is_near() const;
 
-  const TrainerParts& p_;
+  const TrainerInputs& p_;
   const TrainOptions& o_;
   const StopSignals& signals_;
   const CheckpointWriter& writer_;

@@ -23,7 +23,7 @@ namespace {
 
 class Trainer {
  public:
-  explicit Trainer(const TrainerParts& parts)
+  explicit Trainer(const TrainerInputs& parts)
       : p_(parts),
         o_(parts.options),
         root_(parts.communicator.is_root()),
@@ -345,7 +345,7 @@ class Trainer {
     return {stopping_.final_reason(reason), state_, in_updates_, waited_};
   }
 
-  const TrainerParts& p_;
+  const TrainerInputs& p_;
   const TrainOptions& o_;
   const bool root_;
   const StopSignals signals_;
@@ -402,7 +402,7 @@ corpus::BatchOptions batch_options(const TrainOptions& options) {
   return batches;
 }
 
-TrainingResult train(const TrainerParts& parts) {
+TrainingResult train(const TrainerInputs& parts) {
   check(parts.options);
   return Trainer(parts).run();
 }

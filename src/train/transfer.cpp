@@ -100,11 +100,11 @@ class Copier {
       const auto& other = former_.find(parameter.name);
       const Ids* rows = nullptr;
       const Ids* columns = nullptr;
-      const auto place = [&](std::optional<std::size_t> dimension, const Ids& ids) {
+      const auto copy_entries = [&](std::optional<std::size_t> dimension, const Ids& ids) {
         if (dimension) (*dimension + 1 == parameter.shape.size() ? columns : rows) = &ids;
       };
-      place(dimension_of_words(parameter, longer_source_), source_);
-      place(dimension_of_words(parameter, longer_target_), target_);
+      copy_entries(dimension_of_words(parameter, longer_source_), source_);
+      copy_entries(dimension_of_words(parameter, longer_target_), target_);
       for (std::size_t i = 0; i < parameter.rows(); ++i) {
         const auto row = rows ? (*rows)[i] : std::optional(static_cast<WordId>(i));
         if (!row) continue;

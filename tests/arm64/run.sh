@@ -30,7 +30,7 @@ if [[ ! -e $build/sysroot.complete ]]; then
 fi
 
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$PWD/tests/arm64/toolchain.cmake" >"$build/configure.log"
-rooms=$(printf '%s\n' src/*/ | cut -d/ -f2 | paste -sd '|')
+modules=$(printf '%s\n' src/*/ | cut -d/ -f2 | paste -sd '|')
 ninja -C "$build" unit_tests >"$build/build.log" || { tail -n 60 "$build/build.log" >&2 && exit 1; }
 
 cd "$build"
@@ -39,5 +39,5 @@ cd "$build"
 export GTEST_FILTER='-*DeathTest*:Run.IsRefusedWhileAnotherTrainerLives'
 for processor in max,sve=off max,sve-max-vq=1 max,sve-max-vq=2 max,sve-max-vq=4; do
   echo "[arm64] $processor"
-  QEMU_CPU=$processor ctest --output-on-failure --no-tests=error -j "$(nproc)" -R "^($rooms)(_double)?$" "$@"
+  QEMU_CPU=$processor ctest --output-on-failure --no-tests=error -j "$(nproc)" -R "^($modules)(_double)?$" "$@"
 done

@@ -87,9 +87,9 @@ TEST_P(ParallelFor, StaysOnAThreadThatIsToWorkAlone) {
     });
     return count.load();
   };
-  const OnThisThreadAlone alone;
+  const SerialScope alone;
   {
-    const OnThisThreadAlone nested;
+    const SerialScope nested;
     EXPECT_EQ(others(), 0U);
   }
   EXPECT_EQ(others(), 0U);

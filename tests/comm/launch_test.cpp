@@ -98,9 +98,9 @@ TEST(Launch, LetsMpiDecideWhereVariablesWereInherited) {
 }
 
 TEST(Launch, NamesThePlaceOfARank) {
-  EXPECT_THAT(place(lookup_in(kMpirunOfThree)), testing::StartsWith("rank 2 on "));
-  EXPECT_THAT(place(lookup_in({{"PMI_RANK", "1"}})), testing::StartsWith("rank 1 on "));
-  EXPECT_THAT(place(lookup_in({})), testing::StartsWith("a rank on "));
+  EXPECT_THAT(rank_name(lookup_in(kMpirunOfThree)), testing::StartsWith("rank 2 on "));
+  EXPECT_THAT(rank_name(lookup_in({{"PMI_RANK", "1"}})), testing::StartsWith("rank 1 on "));
+  EXPECT_THAT(rank_name(lookup_in({})), testing::StartsWith("a rank on "));
 }
 
 TEST(Launch, CallsTheOnlyProcessNotOneOfSeveral) {

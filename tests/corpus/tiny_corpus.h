@@ -1,4 +1,4 @@
-// Small corpora and what the tests of this room share.
+// Small corpora and what the tests of this module share.
 #pragma once
 
 #include <algorithm>

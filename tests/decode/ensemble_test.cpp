@@ -18,7 +18,7 @@ TEST(Ensemble, OfOneModelIsThatModelToTheBit) {
   auto model = random_model({.seed = 1});
   const Sentences source = some_sentences(20, 7);
   const SearchOptions options{.beam = 4, .n_best = 4, .coverage_penalty = 0.2, .alignments = true};
-  for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+  for (const EnsembleMean of : {EnsembleMean::kProbabilities, EnsembleMean::kLogarithms}) {
     const Ensemble one({&model}, {7.5}, of);
     expect_same_bits(translate(one, source, options), translate(model, source, options));
     EXPECT_EQ(score(one, source, source), model.score(source, source));
@@ -29,7 +29,7 @@ TEST(Ensemble, OfEqualModelsHasTheScoresOfOne) {
   auto model = random_model({.seed = 1});
   const Sentences source = some_sentences(20, 7);
   const auto alone = translate(model, source, {.beam = 3});
-  for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+  for (const EnsembleMean of : {EnsembleMean::kProbabilities, EnsembleMean::kLogarithms}) {
     const Ensemble three({&model, &model, &model}, {1, 2, 3}, of);
     const auto together = translate(three, source, {.beam = 3});
     for (std::size_t i = 0; i < source.size(); ++i) {
@@ -44,7 +44,7 @@ TEST(Ensemble, GivesTheSameBitsOnAnyNumberOfThreadsAndInAnyBatches) {
        third = random_model({.seed = 3});
   const Sentences source = some_sentences(20, 9);
   SearchOptions options{.beam = 4, .n_best = 4, .length_penalty = 1, .coverage_penalty = 0.2, .alignments = true};
-  const Ensemble ensemble({&first, &second, &third}, {1, 1, 2}, EnsembleOf::kProbabilities);
+  const Ensemble ensemble({&first, &second, &third}, {1, 1, 2}, EnsembleMean::kProbabilities);
   const std::size_t threads = thread_count();
   set_thread_count(1);
   const auto one = translate(ensemble, source, options);
@@ -63,7 +63,7 @@ TEST(Ensemble, GivesTheSameBitsOnAnyNumberOfThreadsAndInAnyBatches) {
 
 TEST(Ensemble, HasTheLongestOfItsModelsSources) {
   auto with_end = random_model({.seed = 1}), without = random_model({.seed = 2, .source_end = false});
-  const Ensemble both({&without, &with_end}, {1, 1}, EnsembleOf::kLogarithms);
+  const Ensemble both({&without, &with_end}, {1, 1}, EnsembleMean::kLogarithms);
   EXPECT_EQ(both.source_length(3), 4u);
   EXPECT_EQ(both.source_length(0), 1u);
   const auto translations = translate(both, some_sentences(5, 4), {.beam = 2, .alignments = true});
@@ -82,7 +82,7 @@ TEST(Ensemble, HasTheLongestOfItsModelsSources) {
 }
 
 TEST(Ensemble, IsNanWhereOneOfItsModelsIs) {
-  for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+  for (const EnsembleMean of : {EnsembleMean::kProbabilities, EnsembleMean::kLogarithms}) {
     for (const bool first_is_nan : {true, false}) {
       auto good = random_model({.seed = 1}), bad = random_model({.seed = 2});
       bad.parameters()[bad.layout().find("readout/b_w").offset] = std::numeric_limits<float>::quiet_NaN();

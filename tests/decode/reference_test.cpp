@@ -203,7 +203,7 @@ struct Trio {
       systems.push_back(system_of(models[m], weights[m]));
     }
   }
-  Ensemble ensemble(EnsembleOf of) {
+  Ensemble ensemble(EnsembleMean of) {
     std::vector<model::Model*> pointers;
     for (auto& model : models) pointers.push_back(&model);
     return {pointers, weights, of};
@@ -216,14 +216,14 @@ TEST(EnsembleReference, HasEveryNumberOfTheHypotheses) {
   for (const Case& one : cases()) {
     if (one.name != "log_probability" && one.name != "all" && one.name != "greedy") continue;
     const Sentences source = some_sentences(one.name == "all" ? 200 : 40, 7);
-    for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+    for (const EnsembleMean of : {EnsembleMean::kProbabilities, EnsembleMean::kLogarithms}) {
       const Ensemble ensemble = trio.ensemble(of);
       const auto found = translate(ensemble, source, one.options);
       Sentences sources, targets;
       std::vector<double> expected_scores;
       for (std::size_t i = 0; i < source.size(); ++i) {
         auto settings = settings_of(one.options, source.length(i));
-        settings.average_logarithms = of == EnsembleOf::kLogarithms;
+        settings.average_logarithms = of == EnsembleMean::kLogarithms;
         const auto expected = reference::beam_search(trio.systems, source[i], settings);
         ASSERT_EQ(found[i].size(), std::min(expected.size(), one.options.n_best)) << "sentence " << i;
         for (std::size_t k = 0; k < found[i].size(); ++k) {
@@ -248,14 +248,14 @@ TEST(EnsembleReference, FindsTheBestOfAllTranslationsWhenTheBeamIsWide) {
   Sentences source;
   source.add(std::vector<WordId>{5});
   source.add(std::vector<WordId>{3});
-  for (const EnsembleOf of : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+  for (const EnsembleMean of : {EnsembleMean::kProbabilities, EnsembleMean::kLogarithms}) {
     SearchOptions options{.beam = 500, .n_best = 500, .length_penalty = 0.8, .coverage_penalty = 0.4};
     options.maximum_length_ratio = 2;
     options.alignments = options.attended = true;
     const auto found = translate(trio.ensemble(of), source, options);
     for (std::size_t i = 0; i < source.size(); ++i) {
       auto settings = settings_of(options, source.length(i));
-      settings.average_logarithms = of == EnsembleOf::kLogarithms;
+      settings.average_logarithms = of == EnsembleMean::kLogarithms;
       const auto expected = reference::exhaustive_search(trio.systems, source[i], settings);
       ASSERT_EQ(found[i].size(), expected.size());
       for (std::size_t k = 0; k < found[i].size(); ++k) expect_same(found[i][k], expected[k], options, name_of(of));

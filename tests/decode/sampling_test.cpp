@@ -97,7 +97,7 @@ TEST(Sampling, DrawsTranslationsAsOftenAsTheyAreProbable) {
   for (const bool together : {false, true}) {
     std::vector<model::Model*> models{&first};
     if (together) models.push_back(&second);
-    const Ensemble ensemble(models, std::vector<double>(models.size(), 1.0), EnsembleOf::kProbabilities);
+    const Ensemble ensemble(models, std::vector<double>(models.size(), 1.0), EnsembleMean::kProbabilities);
     for (const Sampling& sampling : samplings) {
       SearchOptions options{.n_best = 20000, .minimum_length_ratio = 0, .minimum_length = 1, .maximum_length = 3};
       options.sampling = sampling;

@@ -134,7 +134,7 @@ TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
   for (const std::size_t beam : {1u, 2u, 12u}) {
     expect_the_same(model, beam, 1);
     expect_the_same(model, beam, beam == 12 ? 4 : beam);
-    for (const EnsembleOf how : {EnsembleOf::kProbabilities, EnsembleOf::kLogarithms}) {
+    for (const EnsembleMean how : {EnsembleMean::kProbabilities, EnsembleMean::kLogarithms}) {
       expect_the_same(Ensemble({&model, &second, &third}, {1, 2, 0.5}, how), beam, 1);
       expect_the_same(Ensemble({&model, &third}, {1, 1}, how), beam, beam == 12 ? 4 : beam);
     }

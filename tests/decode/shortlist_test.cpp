@@ -115,7 +115,7 @@ TEST(Shortlist, OfTheWholeVocabularyChangesNoBit) {
   auto model = random_model({.target_words = kTargetWords, .seed = 1});
   auto other = random_model({.target_words = kTargetWords, .seed = 2});
   const Sentences source = some_sentences(20, 7);
-  const Ensemble both({&model, &other}, {1, 2}, EnsembleOf::kProbabilities);
+  const Ensemble both({&model, &other}, {1, 2}, EnsembleMean::kProbabilities);
   for (const std::size_t beam : {1u, 4u}) {
     for (const Ensemble& ensemble : {Ensemble(model), both}) {
       expect_same_bits(translate(ensemble, source, searched(beam, some_shortlist(kTargetWords))),
@@ -128,7 +128,7 @@ TEST(Shortlist, GivesTheSameBitsInAnyBatchesOnAnyNumberOfThreads) {
   auto model = random_model({.target_words = kTargetWords, .seed = 1});
   auto other = random_model({.target_words = kTargetWords, .attention = model::Attention::kNone, .seed = 2});
   const Sentences source = some_sentences(40, 7);
-  const Ensemble both({&model, &other}, {1, 2}, EnsembleOf::kLogarithms);
+  const Ensemble both({&model, &other}, {1, 2}, EnsembleMean::kLogarithms);
   const std::size_t threads = thread_count();
   for (const std::size_t beam : {1u, 4u, 40u}) {  // beam 40 has longer lists than pay, so it takes all words
     for (const Ensemble& ensemble : {Ensemble(model), both}) {
@@ -166,7 +166,8 @@ TEST(Shortlist, HasTheHypothesesOfTheReferenceWithoutTheOtherWords) {
   const auto shortlist = some_shortlist();
   std::size_t differ = 0, finished = 0;
   for (const bool ensemble : {false, true}) {
-    const Ensemble models = ensemble ? Ensemble({&model, &other}, {1, 3}, EnsembleOf::kProbabilities) : Ensemble(model);
+    const Ensemble models =
+        ensemble ? Ensemble({&model, &other}, {1, 3}, EnsembleMean::kProbabilities) : Ensemble(model);
     const auto found = translate(models, source, searched(3, shortlist)),
                all = translate(models, source, searched(3, nullptr));
     for (std::size_t i = 0; i < source.size(); ++i) {

@@ -247,8 +247,8 @@ TEST(Search, GivesEnsemblesTheSameForAnyNumberTogether) {
   auto first = random_model({.target_words = 9}), second = random_model({.target_words = 9, .seed = 7});
   auto without =
       random_model({.target_words = 9, .attention = model::Attention::kNone, .seed = 8, .source_end = false});
-  expect_the_same_by_any_number_together(Ensemble({&first, &second}, {1, 2}, EnsembleOf::kProbabilities));
-  expect_the_same_by_any_number_together(Ensemble({&without, &first}, {1, 2}, EnsembleOf::kLogarithms));
+  expect_the_same_by_any_number_together(Ensemble({&first, &second}, {1, 2}, EnsembleMean::kProbabilities));
+  expect_the_same_by_any_number_together(Ensemble({&without, &first}, {1, 2}, EnsembleMean::kLogarithms));
   expect_the_same_by_any_number_together(without);
 }
 

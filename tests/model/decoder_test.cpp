@@ -816,7 +816,7 @@ systems::Drop drop_of(const ModelOptions& options, const DropoutSeed& seed, std:
     const Dropout::Batch batch(dropout, seed);
     kernels::DropoutMask mask = dropout.mask(place, number);
     const auto at = static_cast<std::uint32_t>(step);
-    if (place == Place::kWholeSourceWord || place == Place::kWholeTargetWord) {
+    if (place == Activations::kWholeSourceWord || place == Activations::kWholeTargetWord) {
       const auto word = static_cast<WordId>(number);
       mask = dropout.mask_of_words(place, {});
       mask.sentences = {&sentence, 1};
@@ -824,7 +824,7 @@ systems::Drop drop_of(const ModelOptions& options, const DropoutSeed& seed, std:
       kernels::drop_rows(mask, {x.data(), 1, x.size()});
       return x;
     }
-    const bool each_step = options.dropout_kind == DropoutKind::kPlain || place == Place::kAttention;
+    const bool each_step = options.dropout_kind == DropoutKind::kPlain || place == Activations::kAttention;
     mask.sentences = {&sentence, 1};
     if (each_step) mask.steps = {&at, 1};
     kernels::drop(mask, {x.data(), 1, x.size()});
@@ -978,7 +978,7 @@ TEST(Dropout, KeepsTheExpectationOfWhatIsDropped) {
   systems::Vector mean(8, 0.0);
   for (std::size_t update = 0; update < kUpdates; ++update) {
     const systems::Vector x =
-        drop_of(options, {.seed = 1, .update = update}, 4)(Place::kReadout, 0, 3, {1, -2, 3, 0.5, 1, 1, -1, 2});
+        drop_of(options, {.seed = 1, .update = update}, 4)(Activations::kReadout, 0, 3, {1, -2, 3, 0.5, 1, 1, -1, 2});
     for (std::size_t i = 0; i < x.size(); ++i) mean[i] += x[i] / kUpdates;
   }
   const systems::Vector expected{1, -2, 3, 0.5, 1, 1, -1, 2};

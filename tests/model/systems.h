@@ -56,8 +56,8 @@ class System {
     // Encoder: each layer reads the outputs of the one below.
     std::vector<Vector> x;
     for (const WordId word : source) {
-      const Vector whole = drop(Place::kWholeSourceWord, word, x.size(), embedding("encoder", word));
-      x.push_back(drop(Place::kSourceWord, 0, x.size(), whole));
+      const Vector whole = drop(Activations::kWholeSourceWord, word, x.size(), embedding("encoder", word));
+      x.push_back(drop(Activations::kSourceWord, 0, x.size(), whole));
     }
     std::vector<State> forward_last, backward_first;  // by layer
     for (std::size_t k = 0; k < o.layers; ++k) {
@@ -71,7 +71,7 @@ class System {
       for (std::size_t j = 0; j < x.size(); ++j) {
         x[j] = forward[j].h;
         if (o.bidirectional()) x[j].insert(x[j].end(), backward[j].h.begin(), backward[j].h.end());
-        if (k + 1 < o.layers) x[j] = drop(Place::kEncoderOutput, k, j, x[j]);
+        if (k + 1 < o.layers) x[j] = drop(Activations::kEncoderOutput, k, j, x[j]);
       }
     }
     if (o.reverse_source && !o.source_start)
@@ -115,7 +115,7 @@ class System {
 
     Trace trace;
     Vector word = o.start == Start::kEmbedded ? embedding("decoder", kStart) : Vector(o.embedding, 0.0);
-    word = drop(Place::kTargetWord, 0, 0, drop(Place::kWholeTargetWord, kStart, 0, word));
+    word = drop(Activations::kTargetWord, 0, 0, drop(Activations::kWholeTargetWord, kStart, 0, word));
     Vector fed;
     if (o.input_feeding || o.feedback == Feedback::kOutput) {
       const std::size_t H = o.readout == Readout::kMaxout ? o.maxout
@@ -128,8 +128,8 @@ class System {
       if (o.feedback == Feedback::kOutput) word = fed;
       Vector current = fed;
       if (o.feedback == Feedback::kWord) {
-        const Vector whole = drop(Place::kWholeTargetWord, target[i], i + 1, embedding("decoder", target[i]));
-        current = drop(Place::kTargetWord, 0, i + 1, whole);
+        const Vector whole = drop(Activations::kWholeTargetWord, target[i], i + 1, embedding("decoder", target[i]));
+        current = drop(Activations::kTargetWord, 0, i + 1, whole);
       }
       Vector c = fixed, alpha;
       if (o.readout_state == Step::kPrevious) {  // Bahdanau: look, say, then go on
@@ -326,7 +326,7 @@ class System {
     State state{Vector(e, 0.0), Vector(o.cell == Cell::kLstm ? e : 0, 0.0)};
     for (std::size_t step = 0; step < x.size(); ++step) {
       const std::size_t j = number % 2 == 1 ? x.size() - 1 - step : step;
-      states[j] = state = cell(at, {{"W", x[j]}}, state, drop(Place::kEncoderState, number, j, state.h), true);
+      states[j] = state = cell(at, {{"W", x[j]}}, state, drop(Activations::kEncoderState, number, j, state.h), true);
     }
     return states;
   }
@@ -338,9 +338,9 @@ class System {
     if (o.input_feeding) inputs.emplace_back("F", fed);
     if (o.state_inputs.context) inputs.emplace_back("C", c);
     for (std::size_t k = 0; k < o.layers; ++k) {
-      const Vector h = drop(Place::kDecoderState, k, step, states[k].h);
+      const Vector h = drop(Activations::kDecoderState, k, step, states[k].h);
       states[k] = cell("decoder/" + layer(k), inputs, states[k], h, false);
-      inputs = {{"W", drop(Place::kDecoderOutput, k, step, states[k].h)}};
+      inputs = {{"W", drop(Activations::kDecoderOutput, k, step, states[k].h)}};
     }
   }
 
@@ -368,7 +368,7 @@ class System {
       }
     }
     alpha = e;
-    const Vector weights = drop(Place::kAttention, 0, written, alpha);
+    const Vector weights = drop(Activations::kAttention, 0, written, alpha);
     for (std::size_t j = 0; j < e.size(); ++j) {
       for (std::size_t i = 0; i < c.size(); ++i) c[i] += weights[j] * annotations[j][i];
     }
@@ -385,7 +385,7 @@ class System {
     if (o.readout_inputs.word) append(x, word);
     if (o.readout_inputs.context) append(x, c);
     const bool linear = o.readout == Readout::kLinear && o.feedback == Feedback::kWord;
-    if (linear) x = drop(Place::kReadout, 0, step, x);
+    if (linear) x = drop(Activations::kReadout, 0, step, x);
     Vector y;  // the sum over them
     auto from = x.begin();
     const auto add = [&](bool reads, std::size_t width, const std::string& letter) {
@@ -416,7 +416,7 @@ class System {
       } else {
         t = sum(product(relu(y), "readout/W_2"), bias("readout/b_2"));
       }
-      fed = t = drop(Place::kReadout, 0, step, t);
+      fed = t = drop(Activations::kReadout, 0, step, t);
       y = output(o.readout_rank > 0 ? product(t, "readout/W_o_left") : t);
     }
     y = sum(y, bias("readout/b_w"));

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Checks which room may include which, which room owns a library, and where files belong.
+# Checks which module may include which, which module owns a library, and where files belong.
 set -euo pipefail
 
 rules=$(cat <<'RULES'
-# room     includes, besides itself and the standard library                 owns (rooms that do not may not include it)
+# module     includes, besides itself and the standard library                 owns (modules that do not may not include it)
 base       -                                                                 oneTBB
 kernels    base                                                              Highway x86
 storage    base                                                              HDF5 xxHash zlib
@@ -38,7 +38,7 @@ compression             zstd.h zstd_errors.h lzma.h bzlib.h lz4
 Boost.Program_options   boost/program_options
 LIBRARIES
 )
-# every room may include these, and so may public headers, but they only what is quick to compile
+# every module may include these, and so may public headers, but they only what is quick to compile
 everywhere='fmt/ nlohmann/' everywhere_public='fmt/core.h nlohmann/json_fwd.hpp'
 operating_system='dlfcn.h errno.h fcntl.h locale.h malloc.h poll.h pthread.h sched.h signal.h time.h unistd.h wchar.h sys/'
 
@@ -47,9 +47,9 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
     use strict; use warnings; use File::Find;
     my (%may, %owners, %header, %includes);
     for (grep { !/^#/ } split /\n/, $ENV{RULES}) {
-      my ($room, $may, $owns) = split /\s{2,}/;
-      $may{$room} = {map { $_ => 1 } $room, grep { $_ ne "-" } split / /, $may};
-      for (grep { $_ ne "-" } split / /, $owns) { push @{$owners{$_}}, $room }
+      my ($module, $may, $owns) = split /\s{2,}/;
+      $may{$module} = {map { $_ => 1 } $module, grep { $_ ne "-" } split / /, $may};
+      for (grep { $_ ne "-" } split / /, $owns) { push @{$owners{$_}}, $module }
     }
     for (grep { !/^#/ } split /\n/, $ENV{LIBRARIES}) { my ($name, @begin) = split; $header{$_} = $name for @begin }
     my @system = split / /, $ENV{SYSTEM};
@@ -58,14 +58,14 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
     my %file = map { $_ => 1 } @files;
 
     for my $file (sort grep { !/\.md$/ } @files) {
-      # src/room/things/ holds what src/room/things.cpp includes
-      my ($tree, $room, $things, $thing) = $file =~ m{^(include/rnnsearch|src)/(?:(\w+)/(?:(\w+)/)?)?([^/]+)$};
-      if (!$tree || $things && !($tree eq "src" && $file{"src/$room/$things.cpp"} && $thing =~ /-inl\.h$/)) {
-        print "$file: stands in no room\n" if $file =~ m{^(include|src)/};
+      # src/module/things/ holds what src/module/things.cpp includes
+      my ($tree, $module, $things, $thing) = $file =~ m{^(include/rnnsearch|src)/(?:(\w+)/(?:(\w+)/)?)?([^/]+)$};
+      if (!$tree || $things && !($tree eq "src" && $file{"src/$module/$things.cpp"} && $thing =~ /-inl\.h$/)) {
+        print "$file: stands in no module\n" if $file =~ m{^(include|src)/};
         next;
       }
-      $room //= $thing eq "main.cpp" ? "main" : "";
-      if (!$may{$room}) { print "$file: stands in no room\n"; next }
+      $module //= $thing eq "main.cpp" ? "main" : "";
+      if (!$may{$module}) { print "$file: stands in no module\n"; next }
       open my $in, "<", $file or die "$file: $!";
       while (<$in>) {
         my ($bracket, $what) = /^\s*#\s*include\s*([<"])([^>"]+)/ or next;
@@ -79,31 +79,31 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
           my ($begin) = grep { index($what, $_) == 0 } keys %header;
           if (!$begin) { print "$place: <$what> is of no library in the table\n"; next }
           my $library = $header{$begin};
-          print "$place: $library belongs to @{$owners{$library}}, and $room may not include it\n"
-            unless grep { $_ eq $room } @{$owners{$library}};
+          print "$place: $library belongs to @{$owners{$library}}, and $module may not include it\n"
+            unless grep { $_ eq $module } @{$owners{$library}};
           print "$place: a public header includes $library\n" if $tree ne "src";
         } elsif ($what =~ m{^rnnsearch/((\w+)/.+)$}) {
-          print "$place: $room may not include $1\n" unless $may{$room}{$2} || $may{$room}{$1};
-          $includes{$room}{$may{$room}{$1} ? $1 : $2} = 1 unless $room eq $2;
+          print "$place: $module may not include $1\n" unless $may{$module}{$2} || $may{$module}{$1};
+          $includes{$module}{$may{$module}{$1} ? $1 : $2} = 1 unless $module eq $2;
         } elsif ($what =~ m{^(\w+)/}) {
-          print "$place: \"$what\" is private to $1\n" if $1 ne $room;
+          print "$place: \"$what\" is private to $1\n" if $1 ne $module;
         } else {
-          print "$place: \"$what\" does not name its room\n";
+          print "$place: \"$what\" does not name its module\n";
         }
       }
     }
 
-    for my $room (sort keys %may) {
-      for (sort grep { $_ ne $room && !$includes{$room}{$_} } keys %{$may{$room}}) {
-        print "$room may include $_, but does not: take it out of the table\n";
+    for my $module (sort keys %may) {
+      for (sort grep { $_ ne $module && !$includes{$module}{$_} } keys %{$may{$module}}) {
+        print "$module may include $_, but does not: take it out of the table\n";
       }
     }
     open my $cmake, "<", "CMakeLists.txt" or die "CMakeLists.txt: $!";
     my $build = do { local $/; <$cmake> };
-    while ($build =~ /^rnnsearch_room\((\w+)(?:\s+ROOMS((?:\s+[a-z]+)+))?/mg) {
-      my ($room, $linked) = ($1, join " ", sort split " ", $2 // "");
-      my $drawn = join " ", sort grep { $_ ne $room } map { s{/.*}{}r } keys %{$may{$room}};
-      print "CMakeLists.txt links $room with \"$linked\", but the table has \"$drawn\"\n" if $linked ne $drawn;
+    while ($build =~ /^rnnsearch_module\((\w+)(?:\s+MODULES((?:\s+[a-z]+)+))?/mg) {
+      my ($module, $linked) = ($1, join " ", sort split " ", $2 // "");
+      my $drawn = join " ", sort grep { $_ ne $module } map { s{/.*}{}r } keys %{$may{$module}};
+      print "CMakeLists.txt links $module with \"$linked\", but the table has \"$drawn\"\n" if $linked ne $drawn;
     }
 
     my $commands = "";  # cli/commands.h declares what the files of the commands define

@@ -1,4 +1,4 @@
-// main of every <room>_bench: Google Benchmark's own options (--help), and --threads N.
+// main of every <module>_bench: Google Benchmark's own options (--help), and --threads N.
 //
 // "Library was built as DEBUG", which Debian's Google Benchmark says of itself, is not about what is measured.
 #include <benchmark/benchmark.h>

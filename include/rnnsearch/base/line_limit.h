@@ -16,8 +16,8 @@ struct LineLimit {
   /// Describes the problem of a line that is longer, such as "longer than the 1048576 bytes of --max-line-bytes,
   /// beginning with 'a'". Quotes the first bytes of `line`, which need not be all of it.
   std::string problem(std::string_view line) const;
-  /// Throws an Error that consists of `place`, which ends in "is " or ": ", the problem, and what to do.
-  [[noreturn]] void refuse(const std::string& place, std::string_view line) const;
+  /// Throws an Error that consists of `location`, which ends in "is " or ": ", the problem, and what to do.
+  [[noreturn]] void refuse(const std::string& location, std::string_view line) const;
 };
 
 /// The row of --max-line-bytes, which every command that reads text declares.

@@ -1,5 +1,5 @@
-// Log lines. Only cli prints. The other rooms pass messages about their work (a fallback, a skipped update) to the sink
-// that cli sets.
+// Log lines. Only cli prints. The other modules pass messages about their work (a fallback, a skipped update) to the
+// sink that cli sets.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace rnnsearch {
 
-/// Receives one line without its line end, which begins with the room in brackets: "[data] ...". May be called from any
-/// thread.
+/// Receives one line without its line end, which begins with the module in brackets: "[data] ...". May be called from
+/// any thread.
 using LogSink = std::function<void(std::string_view line)>;
 
 /// The default sink drops everything. Set it once, before threads start.

@@ -177,7 +177,7 @@ enum class Later { kUnsaid, kFixed, kFree, kFirst };
 /// Properties of an option that most options do not need. Use designated initialisers: {.bounds = kWidth, .in_ini =
 /// false}
 template <class S>
-struct Particulars {
+struct OptionDetails {
   std::string_view group{};  // the title above it in --help and in configuration files; empty: that of the previous row
   std::string_view placeholder{};  // in --help; empty: by kind
   Path path{};
@@ -191,7 +191,7 @@ struct Option {
   std::string_view name;  // the name of the member, with dashes
   std::string_view help;  // a phrase that begins in lower case, without full stop
   Field<S> field;
-  Particulars<S> more{};
+  OptionDetails<S> more{};
 
   std::string expected() const {
     return field.expected.empty() ? expected_of(field.kind, more.bounds, field.choices()) : std::string(field.expected);
@@ -227,7 +227,7 @@ Config record_of(std::span<const Option<S>> rows, const S& options) {
 /// A row of a table whose options say what a later attempt may do with them.
 template <class S>
 constexpr Option<S> row(Later later, std::string_view name, std::string_view help, Field<S> field,
-                        Particulars<S> more = {}) {
+                        OptionDetails<S> more = {}) {
   more.later = later;
   return {name, help, field, more};
 }
@@ -237,33 +237,33 @@ constexpr bool all_say_what_is_later(std::span<const Option<S>> rows) {
   return std::none_of(rows.begin(), rows.end(), [](const Option<S>& row) { return row.more.later == Later::kUnsaid; });
 }
 
-/// Sets the options that `record` holds. Throws Error, beginning with `place`, for a missing option and for a value
+/// Sets the options that `record` holds. Throws Error, beginning with `location`, for a missing option and for a value
 /// that cannot be read.
 template <class S>
-void read_record(std::span<const Option<S>> rows, const Config& record, const std::string& place, S& options) {
+void read_record(std::span<const Option<S>> rows, const Config& record, const std::string& location, S& options) {
   for (const Option<S>& row : rows) {
     const auto found = record.find(std::string(row.name));
     if (found == record.end())
-      throw Error("{} lacks {}, so another version of rnnsearch wrote it; use that one", place, row.name);
+      throw Error("{} lacks {}, so another version of rnnsearch wrote it; use that one", location, row.name);
     if (!row.field.read(found->second, options))
-      throw Error("{} says {} = '{}', expected {}", place, row.name, found->second, row.expected());
+      throw Error("{} says {} = '{}', expected {}", location, row.name, found->second, row.expected());
   }
 }
 
 /// Throws Error for a number out of its bounds. Also for structs that were not filled by a command line.
 template <class S>
-void check_bounds(std::span<const Option<S>> rows, const std::string& place, const S& options) {
+void check_bounds(std::span<const Option<S>> rows, const std::string& location, const S& options) {
   for (const Option<S>& row : rows) {
     const std::string text = row.field.write(options);
     if (allows(row.field.kind, row.more.bounds, row.field.choices(), text)) continue;
-    throw Error("{}{} is {}; it must be {}", place, row.name, text, row.expected());
+    throw Error("{}{} is {}; it must be {}", location, row.name, text, row.expected());
   }
 }
 
 /// Throws Error for the first rule that is broken.
 template <class S>
 void check_rules(std::span<const std::type_identity_t<Rule<S>>> rules, std::span<const Option<S>> rows,
-                 std::span<const std::type_identity_t<Derived<S>>> derived, const std::string& place,
+                 std::span<const std::type_identity_t<Derived<S>>> derived, const std::string& location,
                  const S& options) {
   const auto value = [&](std::string_view name) -> std::string {
     for (const Option<S>& row : rows) {
@@ -276,7 +276,7 @@ void check_rules(std::span<const std::type_identity_t<Rule<S>>> rules, std::span
   };
   for (const Rule<S>& rule : rules) {
     if (!rule.broken(options)) continue;
-    throw Error("{}{} makes no sense: {}; {}", place, filled(rule.what, value), filled(rule.why, value),
+    throw Error("{}{} makes no sense: {}; {}", location, filled(rule.what, value), filled(rule.why, value),
                 filled(rule.choose, value));
   }
 }

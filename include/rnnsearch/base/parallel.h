@@ -39,12 +39,12 @@ class Interruptible {
 
 /// While the object exists, parallel_for uses no other thread where the thread that created it is the caller: a
 /// background thread leaves them to the others.
-class OnThisThreadAlone {
+class SerialScope {
  public:
-  OnThisThreadAlone();
-  ~OnThisThreadAlone();
-  OnThisThreadAlone(const OnThisThreadAlone&) = delete;
-  OnThisThreadAlone& operator=(const OnThisThreadAlone&) = delete;
+  SerialScope();
+  ~SerialScope();
+  SerialScope(const SerialScope&) = delete;
+  SerialScope& operator=(const SerialScope&) = delete;
 
  private:
   bool outer_;

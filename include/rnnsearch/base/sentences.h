@@ -39,7 +39,7 @@ struct Sentences {
 
 /// The place in a sentence of `length` words of the word that is read or written at `step`, from the first word to the
 /// last one, or from the last to the first. What follows the words, </s>, keeps its place either way.
-inline std::size_t place_at(std::size_t step, std::size_t length, bool last_word_first) {
+inline std::size_t position_of_step(std::size_t step, std::size_t length, bool last_word_first) {
   return last_word_first && step < length ? length - 1 - step : step;
 }
 

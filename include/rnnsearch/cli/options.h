@@ -159,7 +159,7 @@ class Options {
   void note(Source& source, const std::string& name, const std::string& text) const;
   void check_all_paths(const std::optional<std::string>& config) const;
   void apply(const Source& source);
-  std::string place(const Source& source, const std::string& option) const;
+  std::string location(const Source& source, const std::string& option) const;
   [[noreturn]] void refuse_unknown(const Source& source, const std::string& name) const;
 
   std::string command_, about_, group_ = "Options", first_argument_;

@@ -34,7 +34,7 @@ double start_timeout(const Lookup& environment);
 
 /// "rank 1 on n2", or "a rank on n2" if the environment does not number the ranks. For messages that are logged before
 /// MPI is initialised or while it cannot be called.
-std::string place(const Lookup& environment);
+std::string rank_name(const Lookup& environment);
 
 /// Throws Error if this process is the only one (`ranks` = 1) although the user meant to start several processes:
 ///   - `srun` without a protocol that MPI speaks starts N processes, each of which takes itself to be alone; N trainers

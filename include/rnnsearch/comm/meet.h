@@ -36,15 +36,15 @@ class Stopped : public std::runtime_error {
 };
 
 /// The outcome of `act` on one rank: the text that it returned, the exception that it threw (std::bad_alloc as
-/// kNoMemory, UsageError as kMisused), or that it was Interrupted.
+/// kNoMemory, UsageError as kUsageError), or that it was Interrupted.
 struct Outcome {
-  enum class Kind : std::uint8_t { kDone, kFailed, kMisused, kInterrupted };
+  enum class Kind : std::uint8_t { kDone, kFailed, kUsageError, kInterrupted };
   Kind kind = Kind::kDone;
   std::string text;  // empty if interrupted
   std::string host;  // of the rank
 
   bool done() const { return kind == Kind::kDone; }
-  bool failed() const { return kind == Kind::kFailed || kind == Kind::kMisused; }
+  bool failed() const { return kind == Kind::kFailed || kind == Kind::kUsageError; }
   bool interrupted() const { return kind == Kind::kInterrupted; }
   /// For a failed outcome: throws `words` as a UsageError or an Error, whichever `act` threw.
   [[noreturn]] void fail(const std::string& words) const;

@@ -81,7 +81,7 @@ TextPipeline read_pipeline(const storage::File& file);
 void write_selection(storage::File& file, const Selection& selection);
 std::optional<Selection> read_selection(const storage::File& file);
 /// Throws Error, naming the file, if `text` is not a line of valid UTF-8. HDF5 strings may hold any bytes.
-void check_text(const storage::File& file, const std::string& place, std::string_view text);
+void check_text(const storage::File& file, const std::string& location, std::string_view text);
 
 /// "/train/00042"
 std::string shard_path(std::uint64_t shard);

@@ -39,7 +39,7 @@ class Spelling {
   bool joins(WordId before, WordId after) const;
 
   /// The words of a piece of a raw line (kLine).
-  static std::vector<std::string> words_of(std::string_view text);
+  static std::vector<std::string> split_words(std::string_view text);
   /// A word of the tokenizer without the joiner marks at its ends.
   static std::string_view without_marks(std::string_view word);
   /// The words of pieces into which the pipeline split a text of this side.

@@ -21,9 +21,10 @@ namespace rnnsearch::decode {
 ///   probabilities: log sum_m w_m p_m(y), the logarithm of the mean probability (a linear mixture);
 ///   logarithms:    sum_m w_m log p_m(y), the logarithm of the geometric mean. It is not normalised again, so the
 ///                  probabilities of all words sum to at most 1.
-enum class EnsembleOf { kProbabilities, kLogarithms };
-constexpr auto names_of(EnsembleOf) {
-  return std::array{Named{EnsembleOf::kProbabilities, "probabilities"}, Named{EnsembleOf::kLogarithms, "logarithms"}};
+enum class EnsembleMean { kProbabilities, kLogarithms };
+constexpr auto names_of(EnsembleMean) {
+  return std::array{Named{EnsembleMean::kProbabilities, "probabilities"},
+                    Named{EnsembleMean::kLogarithms, "logarithms"}};
 }
 
 /// One model or several. They have the same vocabularies, but may be different systems of any sizes. A copy refers to
@@ -34,12 +35,12 @@ class Ensemble {
   Ensemble(model::Model& model);  // NOLINT(google-explicit-constructor): a model is an ensemble of one
   /// `weights`: positive, one for each model; they are divided by their sum. REQUIRES: at least one model, and all with
   /// the same numbers of source and target words and the same direction of the target.
-  Ensemble(std::vector<model::Model*> models, std::vector<double> weights, EnsembleOf of);
+  Ensemble(std::vector<model::Model*> models, std::vector<double> weights, EnsembleMean mean);
 
   std::size_t size() const { return models_.size(); }
   model::Model& model(std::size_t m) const { return *models_[m]; }
   double weight(std::size_t m) const { return weights_[m]; }
-  EnsembleOf of() const { return of_; }
+  EnsembleMean mean() const { return mean_; }
   std::size_t target_words() const { return models_.front()->options().target_words; }
   /// Tx of a source of so many words, for length limits and alignments: the largest Tx of the models, because some
   /// models may read </s> and others not.
@@ -52,7 +53,7 @@ class Ensemble {
  private:
   std::vector<model::Model*> models_;
   std::vector<double> weights_;  // their sum is 1
-  EnsembleOf of_ = EnsembleOf::kProbabilities;
+  EnsembleMean mean_ = EnsembleMean::kProbabilities;
 };
 
 /// The steps of a search with all models: the encoded sentences, which are numbered from 0 on, and one row for each

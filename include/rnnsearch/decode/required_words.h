@@ -52,10 +52,10 @@ class RequiredWords {
 
   /// Finds the phrases in a translation: for each word of the translation, the phrase that it belongs to and its
   /// position in the phrase.
-  struct Place {
+  struct PhraseWord {
     std::size_t phrase, position;
   };
-  std::vector<std::optional<Place>> places(const std::vector<WordId>& words) const;
+  std::vector<std::optional<PhraseWord>> phrase_words(const std::vector<WordId>& words) const;
 
  private:
   // The unmet phrase that begins with the first `position` words of phrase `like` and continues with `word`.

@@ -19,7 +19,7 @@ namespace rnnsearch::decode {
 /// finite if the model computes NaN: see refuse_nan. `done` is called on every rank with the approximate number of
 /// pairs that all ranks have scored.
 std::vector<std::optional<double>> score_pairs(const Ensemble& ensemble, std::span<const WordPair> pairs,
-                                               std::size_t batch_sentences, const comm::Communicator& world,
+                                               std::size_t batch_sentences, const comm::Communicator& communicator,
                                                const std::function<void(std::size_t done)>& done = {});
 
 /// The first pair whose score is not finite. REQUIRES: all pairs have a score.

@@ -159,6 +159,6 @@ struct Translation {
 std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done = {},
-                                                const PerSentence& of = {});
+                                                const PerSentence& per_sentence = {});
 
 }  // namespace rnnsearch::decode

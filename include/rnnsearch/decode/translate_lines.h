@@ -71,7 +71,7 @@ void pack(Packer& packer, const std::vector<LineTranslation>& translations);
 void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations);
 
 /// Names the lines in errors.
-struct LinesPlace {
+struct LinesLocation {
   std::string name;        // "standard input", "corpus.h5 (dev)"
   std::size_t before = 0;  // lines there before these
 };
@@ -79,7 +79,7 @@ struct LinesPlace {
 /// What to translate.
 struct InputLines {
   std::vector<std::string> lines;
-  LinesPlace place;
+  LinesLocation location;
   /// The words with which the translation of each line begins, in plain text: whole words, which the target's pipeline
   /// splits. The translation has them as the pipeline splits them, including words that the model does not know. If a
   /// line is split, its first part has the prefix; a line without words has a translation without words. Empty: no line
@@ -98,17 +98,17 @@ struct InputLines {
 /// this model; AgreedError, naming the line, when the model computes NaN. Translation k of a line that was split joins
 /// the k-th ones of its parts, or the last ones of those that have fewer: log-probabilities, lengths, coverage and
 /// bonus add up, and the score follows from the sums. There is an </s> for each part. In sampling, the random streams
-/// of a line depend on its number in all lines (place.before counts). A rank that receives a signal stops at once, and
-/// its remaining lines have no translation. `done` is called at the root with the number of finished lines of the
+/// of a line depend on its number in all lines (location.before counts). A rank that receives a signal stops at once,
+/// and its remaining lines have no translation. `done` is called at the root with the number of finished lines of the
 /// root's share and the number of lines in it.
 std::vector<std::vector<LineTranslation>> translate_lines(
     const Translator& translator, const InputLines& input, const TranslationOptions& options,
-    const comm::Communicator& world, const std::function<void(std::size_t done, std::size_t all)>& done = {});
+    const comm::Communicator& communicator, const std::function<void(std::size_t done, std::size_t all)>& done = {});
 
 /// COLLECTIVE. `line`: the first of these lines, counted from 0, for which the model computes NaN, or an infinity, on
-/// this rank, if there is one. Throws AgreedError, naming the first of all ranks by the root's `place`, if some rank
+/// this rank, if there is one. Throws AgreedError, naming the first of all ranks by the root's `location`, if some rank
 /// has one.
-void refuse_nan(const comm::Communicator& world, std::optional<std::size_t> line, const LinesPlace& place);
+void refuse_nan(const comm::Communicator& communicator, std::optional<std::size_t> line, const LinesLocation& location);
 
 /// The source word with the largest of the weights [Tx] of one target word, if it is one of the `words` source words
 /// and not </s>.

@@ -32,17 +32,17 @@ struct GoldLinks {
 };
 
 /// Parses a line such as "0-0 1-2"; an empty line has no links. first_index: the number of the first word in the file,
-/// 0, or 1 as in many gold files. Throws Error for an invalid line; the message begins with `place`, such as
+/// 0, or 1 as in many gold files. Throws Error for an invalid line; the message begins with `location`, such as
 /// "links.txt, line 3".
-Links links_of(std::string_view line, const std::string& place, std::uint32_t first_index = 0);
+Links links_of(std::string_view line, const std::string& location, std::uint32_t first_index = 0);
 /// Parses a line that may hold possible links, such as "0-0 1?2" or "0-0 1p2".
-GoldLinks gold_links_of(std::string_view line, const std::string& place, std::uint32_t first_index = 0);
+GoldLinks gold_links_of(std::string_view line, const std::string& location, std::uint32_t first_index = 0);
 /// Parses every line of the file `name`.
 std::vector<GoldLinks> read_gold_links(std::span<const std::string> lines, const std::string& name,
                                        std::uint32_t first_index = 0);
 /// Throws Error if a link is outside of its sentence. For gold links, checking the possible links is enough, because
 /// they include the sure ones.
-void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& place);
+void check_links(const Links& links, std::size_t source_words, std::size_t target_words, const std::string& location);
 /// Formats links as a line such as "0-0 1-2", which links_of reads.
 std::string pharaoh_line(const Links& links);
 

@@ -47,7 +47,7 @@ double ter_of(const TerStatistics& statistics);
 double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                   const TerOptions& options);
 /// The words of a line of raw text, as TER counts them.
-std::vector<std::string> words_of(std::string_view line, const TerOptions& options);
+std::vector<std::string> ter_words(std::string_view line, const TerOptions& options);
 
 /// The signature, with the keys of sacreBLEU in its order:
 /// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:...".

@@ -20,30 +20,30 @@ struct EmbeddingWeights {
 class RowGradient {
  public:
   RowGradient() = default;
-  RowGradient(std::size_t table_rows, std::size_t cols) : cols_(cols), place_(table_rows, kNone) {}
+  RowGradient(std::size_t table_rows, std::size_t cols) : cols_(cols), index_(table_rows, kNone) {}
 
   /// Sets all rows to 0.
   void clear();
   /// Row words[i] += gradient row i, in the order of i.
   void add(std::span<const WordId> words, ConstMatrix gradient);
 
-  std::size_t table_rows() const { return place_.size(); }
+  std::size_t table_rows() const { return index_.size(); }
   std::size_t cols() const { return cols_; }
   /// The words with a gradient, each once, in the order of their first use, and their gradients [words.size(), m].
   std::span<const WordId> words() const { return words_; }
   ConstMatrix rows() const { return {rows_.data(), words_.size(), cols_}; }
   /// The gradient of a word's row, [m], or null if the batch has none.
   const Real* row_of(WordId word) const {
-    return place_[word] == kNone ? nullptr : rows_.data() + std::size_t{place_[word]} * cols_;
+    return index_[word] == kNone ? nullptr : rows_.data() + std::size_t{index_[word]} * cols_;
   }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::size_t cols_ = 0;
-  std::vector<std::uint32_t> place_;  // for each row of the table its row in rows_, or kNone
+  std::vector<std::uint32_t> index_;  // for each row of the table its row in rows_, or kNone
   std::vector<WordId> words_;
   std::vector<Real> rows_;
-  std::vector<std::uint32_t> places_;  // rows in rows_ of the words given to `add`
+  std::vector<std::uint32_t> indices_;  // rows in rows_ of the words given to `add`
 };
 
 /// output [words.size(), m]

@@ -16,21 +16,21 @@ namespace rnnsearch::layers {
 /// The words of a batch, each once, in the order of their first use; or, with `each`, once for every row.
 struct DistinctWords {
   std::vector<WordId> words;         // [D]
-  std::vector<std::uint32_t> place;  // [X] where in `words` the word of each row is
+  std::vector<std::uint32_t> index;  // [X] where in `words` the word of each row is
 
   DistinctWords() = default;
   explicit DistinctWords(std::span<const WordId> of_rows);
   static DistinctWords each(std::span<const WordId> of_rows);
-  /// `place`, or nothing if no word occurs twice: row i then has words[i].
+  /// `index`, or nothing if no word occurs twice: row i then has words[i].
   std::span<const std::uint32_t> repeats() const {
-    return words.size() == place.size() ? std::span<const std::uint32_t>() : place;
+    return words.size() == index.size() ? std::span<const std::uint32_t>() : index;
   }
 };
 
-/// Row i is row place[i] of `distinct`; without `place` it is row i, for rows that are not known to repeat.
+/// Row i is row index[i] of `distinct`; without `index` it is row i, for rows that are not known to repeat.
 struct RepeatedRows {
   ConstMatrix distinct;                    // [D, I]
-  std::span<const std::uint32_t> place{};  // [X] or empty
+  std::span<const std::uint32_t> index{};  // [X] or empty
 };
 
 /// output [X, O] = rows W, plus b in the first b.size() columns. W [I, O]. The bits are those of the product of all

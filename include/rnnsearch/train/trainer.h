@@ -62,7 +62,7 @@ class Progress {
   virtual void checkpointed(const std::filesystem::path&, double /*seconds*/, double /*pause_seconds*/) {}
 };
 
-struct TrainerParts {
+struct TrainerInputs {
   const comm::Communicator& communicator;
   const corpus::Corpus& corpus;
   model::Model& model;  // with the vocabulary sizes of the corpus; `train` initialises or reads its weights
@@ -97,6 +97,6 @@ struct TrainingResult {
 /// Trains until a limit, early stopping, the deadline or a signal; resumes as options.resume says. COLLECTIVE. When it
 /// returns, the last update is in a checkpoint, unless its gradient was not finite. Throws Error; the other ranks may
 /// then wait in a collective, so the caller must end all ranks.
-TrainingResult train(const TrainerParts& parts);
+TrainingResult train(const TrainerInputs& parts);
 
 }  // namespace rnnsearch::train

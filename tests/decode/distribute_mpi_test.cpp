@@ -1,4 +1,4 @@
-#include "rnnsearch/decode/spread.h"
+#include "rnnsearch/decode/distribute.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,16 +19,16 @@ using testing::SizeIs;
 
 using support::communicator;
 
-TEST(Deal, CutsBatchesOfTheLongestItemsFirst) {
+TEST(Assignment, CutsBatchesOfTheLongestItemsFirst) {
   const std::vector<std::size_t> lengths{2, 5, 2, 7, 5};
   EXPECT_THAT(by_length(lengths, 2), ElementsAre(ElementsAre(3, 1), ElementsAre(4, 0), ElementsAre(2)));
   EXPECT_THAT(by_length({}, 2), IsEmpty());
 }
 
-TEST(Deal, GivesEveryRankTheItemsOfItsTurn) {
-  EXPECT_THAT(in_turn(5, 3), ElementsAre(ElementsAre(0, 3), ElementsAre(1, 4), ElementsAre(2)));
-  EXPECT_THAT(in_turn(2, 3), ElementsAre(ElementsAre(0), ElementsAre(1)));
-  EXPECT_THAT(in_turn(0, 3), IsEmpty());
+TEST(Assignment, GivesEveryRankTheItemsOfItsTurn) {
+  EXPECT_THAT(round_robin(5, 3), ElementsAre(ElementsAre(0, 3), ElementsAre(1, 4), ElementsAre(2)));
+  EXPECT_THAT(round_robin(2, 3), ElementsAre(ElementsAre(0), ElementsAre(1)));
+  EXPECT_THAT(round_robin(0, 3), IsEmpty());
 }
 
 TEST(Spread, GivesTheRootTheResultsInTheOrderOfItsItems) {
@@ -40,15 +40,15 @@ TEST(Spread, GivesTheRootTheResultsInTheOrderOfItsItems) {
     lengths.push_back(items.back().size());
   }
   std::size_t computed = 0;
-  const auto results = spread<std::string, std::string>(communicator(), items, by_length(lengths, 3),
-                                                        [&](const std::vector<const std::string*>& batch) {
-                                                          EXPECT_LE(batch.size(), 3U);
-                                                          computed += batch.size();
-                                                          std::vector<std::optional<std::string>> found;
-                                                          for (const std::string* item : batch)
-                                                            found.push_back(*item + "!");
-                                                          return found;
-                                                        });
+  const auto results = distribute<std::string, std::string>(communicator(), items, by_length(lengths, 3),
+                                                            [&](const std::vector<const std::string*>& batch) {
+                                                              EXPECT_LE(batch.size(), 3U);
+                                                              computed += batch.size();
+                                                              std::vector<std::optional<std::string>> found;
+                                                              for (const std::string* item : batch)
+                                                                found.push_back(*item + "!");
+                                                              return found;
+                                                            });
   ASSERT_THAT(results, SizeIs(items.size()));
   for (std::size_t i = 0; i < items.size(); ++i) EXPECT_EQ(results[i], items[i] + "!");
   EXPECT_GT(computed, 0U);
@@ -63,10 +63,10 @@ TEST(Spread, LeavesOutWhatARankDidNotDoOnceASignalCame) {
   const int last = communicator().size() - 1;
   std::vector<double> items;
   if (communicator().is_root()) items.assign(4 * static_cast<std::size_t>(communicator().size()), 1);
-  Deal deal;  // one item each, in turn
-  for (std::size_t i = 0; i < items.size(); ++i) deal.push_back({i});
+  Assignment assignment;  // one item each, in turn
+  for (std::size_t i = 0; i < items.size(); ++i) assignment.push_back({i});
   const auto results =
-      spread<double, double>(communicator(), items, deal, [&](const std::vector<const double*>& batch) {
+      distribute<double, double>(communicator(), items, assignment, [&](const std::vector<const double*>& batch) {
         if (communicator().rank() == last) std::raise(SIGUSR1);
         return std::vector<std::optional<double>>{*batch.front() + 1};
       });

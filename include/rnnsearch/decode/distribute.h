@@ -17,13 +17,13 @@
 namespace rnnsearch::decode {
 
 /// Batches of items that are computed together, as the numbers of the items. Batch k goes to rank k mod ranks.
-using Deal = std::vector<std::vector<std::uint64_t>>;
+using Assignment = std::vector<std::vector<std::uint64_t>>;
 
 /// Batches of at most `batch_items`, the longest items first, equally long ones in their order. Batches are cut before
-/// they are dealt out, so that no rounding depends on the number of ranks.
-Deal by_length(std::span<const std::size_t> lengths, std::size_t batch_items);
+/// they are assigned, so that no rounding depends on the number of ranks.
+Assignment by_length(std::span<const std::size_t> lengths, std::size_t batch_items);
 /// Item i goes to rank i mod ranks; each rank computes all its items together.
-Deal in_turn(std::size_t items, std::size_t ranks);
+Assignment round_robin(std::size_t items, std::size_t ranks);
 
 /// Runs `act`, in which computations end at a stop signal, and returns early when one came.
 void until_stopped(const std::function<void()>& act);
@@ -45,26 +45,27 @@ inline void unpack(Unpacker& unpacker, std::string& text) {
   text = unpacker.next_text();
 }
 
-/// COLLECTIVE. `items` and `deal` are those of the root. Every rank calls work(batch), where `batch` is a vector of
+/// COLLECTIVE. `items` and `assignment` are those of the root. Every rank calls work(batch), where `batch` is a vector
 /// const Item*, for its batches; it returns an optional Result for each item. The root gets the results in the order of
 /// the items, the other ranks nothing. A rank that receives a signal stops: its remaining items have no result, and the
 /// caller asks comm::stop_signal_came_anywhere. Items and results are sent with `pack` and `unpack`. An exception of
 /// `work` is thrown on that rank only.
 template <class Item, class Result, class Work>
-std::vector<std::optional<Result>> spread(const comm::Communicator& world, std::span<const Item> items,
-                                          const Deal& deal, Work&& work) {
+std::vector<std::optional<Result>> distribute(const comm::Communicator& communicator, std::span<const Item> items,
+                                              const Assignment& assignment, Work&& work) {
   Packer packer;  // a text for each batch, so that a rank skips those of others
-  for (const auto& numbers : deal) {
+  for (const auto& numbers : assignment) {
     Packer part;
     part.add_list(numbers);
     for (const std::uint64_t number : numbers) pack(part, items[number]);
     packer.add_text(part.take());
   }
   std::string message = packer.take();
-  world.broadcast(message);
+  communicator.broadcast(message);
   Packer own;
   until_stopped([&] {
-    const auto ranks = static_cast<std::size_t>(world.size()), rank = static_cast<std::size_t>(world.rank());
+    const auto ranks = static_cast<std::size_t>(communicator.size()),
+               rank = static_cast<std::size_t>(communicator.rank());
     std::size_t k = 0;
     for (Unpacker parts(message); !parts.empty(); ++k) {
       Unpacker part(parts.next_text());
@@ -86,7 +87,7 @@ std::vector<std::optional<Result>> spread(const comm::Communicator& world, std::
     }
   });
   std::vector<std::optional<Result>> results(items.size());
-  for (const std::string& of_rank : world.gather(own.take())) {
+  for (const std::string& of_rank : communicator.gather(own.take())) {
     for (Unpacker unpacker(of_rank); !unpacker.empty();) {
       const auto number = unpacker.next<std::uint64_t>();
       unpack(unpacker, results[number].emplace());
