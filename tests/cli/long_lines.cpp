@@ -186,7 +186,7 @@ std::vector<Work> all_work(const Scratch& scratch) {
                    [](const std::string& line) {
                      evaluate::TerOptions options;
                      options.normalized = options.asian_support = true;
-                     evaluate::words_of(line, options);
+                     evaluate::ter_words(line, options);
                    },
                    8});
   return works;

@@ -142,8 +142,8 @@ std::vector<std::vector<Words>> some_phrases(std::size_t sentences, std::uint64_
 }
 
 PerSentence requiring(const std::vector<std::vector<Words>>& phrases) {
-  PerSentence of;
-  for (const auto& of_sentence : phrases) of.required.emplace_back(of_sentence, nullptr);
+  PerSentence per_sentence;
+  for (const auto& of_sentence : phrases) per_sentence.required.emplace_back(of_sentence, nullptr);
   return of;
 }
 
@@ -247,10 +247,10 @@ TEST(Required, OfPhrasesThatBeginAlikeEachIsWritten) {
   EXPECT_EQ(state.words_met, 2u) << "the words of a phrase that breaks off no longer count";
   state = required.after(required.after(state, 3), 4);
   EXPECT_TRUE(required.allows(state, kEnd));
-  const auto places = required.places({3, 5, 3, 7, 3, 4});
-  EXPECT_EQ(places[1]->phrase, 1u);
-  EXPECT_FALSE(places[2] || places[3]);
-  EXPECT_EQ(places[4]->phrase, 0u);
+  const auto phrase_words = required.phrase_words({3, 5, 3, 7, 3, 4});
+  EXPECT_EQ(phrase_words[1]->phrase, 1u);
+  EXPECT_FALSE(phrase_words[2] || phrase_words[3]);
+  EXPECT_EQ(phrase_words[4]->phrase, 0u);
 }
 
 TEST(Banks, ShareTheBeamAndPassOnWhatTheyCannotFill) {

@@ -42,7 +42,7 @@ std::string joined(const Lines& words) {
   return line;
 }
 std::string tokenized(std::string_view line, const TerOptions& options) {
-  return joined(words_of(line, options));
+  return joined(ter_words(line, options));
 }
 
 Lines random_words(Random& random, std::size_t count, std::uint64_t vocabulary) {

@@ -15,7 +15,7 @@ TEST(DistinctWords, StandInTheOrderOfTheirFirstUse) {
   const std::vector<WordId> rows = {7, 2, 7, 900000, 2, 7};
   const DistinctWords distinct(rows);
   EXPECT_EQ(distinct.words, (std::vector<WordId>{7, 2, 900000}));
-  EXPECT_EQ(distinct.place, (std::vector<std::uint32_t>{0, 1, 0, 2, 1, 0}));
+  EXPECT_EQ(distinct.index, (std::vector<std::uint32_t>{0, 1, 0, 2, 1, 0}));
   EXPECT_TRUE(DistinctWords(std::span<const WordId>()).words.empty());
 }
 
@@ -23,7 +23,7 @@ TEST(DistinctWords, OfEachRowAreItsRows) {
   const std::vector<WordId> rows = {7, 2, 7};
   const auto each = DistinctWords::each(rows);
   EXPECT_EQ(each.words, rows);
-  EXPECT_EQ(each.place, (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(each.index, (std::vector<std::uint32_t>{0, 1, 2}));
   EXPECT_TRUE(each.repeats().empty());
   EXPECT_EQ(DistinctWords(rows).repeats().size(), 3U);
 }
@@ -38,15 +38,15 @@ TEST(RepeatedRows, GiveTheBitsOfTheProductOfAllRows) {
     return drawn;
   };
   std::vector<float> distinct = values(kDistinct * kInputs), W = values(kInputs * kOutputs), b = values(kBiases);
-  std::vector<std::uint32_t> place;
-  for (std::size_t i = 0; i < kRows; ++i) place.push_back(static_cast<std::uint32_t>(random.below(kDistinct)));
+  std::vector<std::uint32_t> index;
+  for (std::size_t i = 0; i < kRows; ++i) index.push_back(static_cast<std::uint32_t>(random.below(kDistinct)));
   const ConstMatrixView<float> weights(W.data(), kInputs, kOutputs), few(distinct.data(), kDistinct, kInputs);
   std::vector<float> every(kRows * kInputs), expected(kRows * kOutputs), output(kRows * kOutputs, -1.0F);
   const MatrixView<float> all(every.data(), kRows, kInputs), product(expected.data(), kRows, kOutputs);
-  kernels::gather_rows(few, place, all);
+  kernels::gather_rows(few, index, all);
   kernels::multiply(all, weights, product);
   kernels::add_to_rows(b, product.columns(0, kBiases));
-  affine_forward({few, place}, weights, b, {output.data(), kRows, kOutputs}, kernels::Scratch());
+  affine_forward({few, index}, weights, b, {output.data(), kRows, kOutputs}, kernels::Scratch());
   EXPECT_EQ(output, expected);
   affine_forward({all, {}}, weights, b, {output.data(), kRows, kOutputs}, kernels::Scratch());
   EXPECT_EQ(output, expected);
@@ -56,10 +56,10 @@ TEST(RepeatedRows, AddUpTheGradientsOfEqualRows) {
   std::vector<Real> inputs(3 * 5), gradients{1, 2, 10, 20, 100, 200, 1000, 2000};
   const ConstMatrix distinct(inputs.data(), 3, 5);
   const Matrix gradient(gradients.data(), 4, 2);
-  const std::vector<std::uint32_t> place = {2, 0, 2, 2};
+  const std::vector<std::uint32_t> index = {2, 0, 2, 2};
   const kernels::Scratch memory;
   kernels::Scratch::Frame frame(memory);
-  const auto sums = add_repeated({distinct, place}, gradient, frame);
+  const auto sums = add_repeated({distinct, index}, gradient, frame);
   ASSERT_EQ(sums.rows, 3u);
   EXPECT_EQ(std::vector<Real>(sums.data, sums.data + 6), (std::vector<Real>{10, 20, 0, 0, 1101, 2202}));
   EXPECT_EQ(add_repeated({distinct, {}}, gradient, frame).data, gradients.data());

@@ -811,20 +811,20 @@ class DroppingSystems : public testing::TestWithParam<Variant> {
 #ifdef RNNSEARCH_DOUBLE
 /// What the masks leave of one sentence, unit by unit.
 systems::Drop drop_of(const ModelOptions& options, const DropoutSeed& seed, std::uint64_t sentence) {
-  return [&options, seed, sentence](Place place, std::size_t number, std::size_t step, systems::Vector x) {
+  return [&options, seed, sentence](Activations activations, std::size_t number, std::size_t step, systems::Vector x) {
     Dropout dropout(options);
     const Dropout::Batch batch(dropout, seed);
-    kernels::DropoutMask mask = dropout.mask(place, number);
+    kernels::DropoutMask mask = dropout.mask(activations, number);
     const auto at = static_cast<std::uint32_t>(step);
-    if (place == Activations::kWholeSourceWord || place == Activations::kWholeTargetWord) {
+    if (activations == Activations::kWholeSourceWord || activations == Activations::kWholeTargetWord) {
       const auto word = static_cast<WordId>(number);
-      mask = dropout.mask_of_words(place, {});
+      mask = dropout.mask_of_words(activations, {});
       mask.sentences = {&sentence, 1};
       mask.steps = {options.dropout_kind == DropoutKind::kPlain ? &at : &word, 1};
       kernels::drop_rows(mask, {x.data(), 1, x.size()});
       return x;
     }
-    const bool each_step = options.dropout_kind == DropoutKind::kPlain || place == Activations::kAttention;
+    const bool each_step = options.dropout_kind == DropoutKind::kPlain || activations == Activations::kAttention;
     mask.sentences = {&sentence, 1};
     if (each_step) mask.steps = {&at, 1};
     kernels::drop(mask, {x.data(), 1, x.size()});

@@ -36,7 +36,7 @@ struct Trace {
 
 /// What dropout makes of x, which stands at this place of the network at this time step. number: of the layer and
 /// direction; at kWholeSourceWord and kWholeTargetWord the word.
-using Drop = std::function<Vector(Place place, std::size_t number, std::size_t step, Vector x)>;
+using Drop = std::function<Vector(Activations activations, std::size_t number, std::size_t step, Vector x)>;
 
 class System {
  public:
@@ -428,7 +428,7 @@ class System {
 
   const Parameters& p;
   const ModelOptions& o;
-  const Drop drop = [](Place, std::size_t, std::size_t, Vector x) { return x; };
+  const Drop drop = [](Activations, std::size_t, std::size_t, Vector x) { return x; };
 };
 
 }  // namespace rnnsearch::model::systems
