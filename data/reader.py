@@ -13,14 +13,18 @@ import h5py
 import numpy as np
 
 
+def texts(group):  # a list of texts: bytes, and the offset of each
+    data, offset = group["bytes"][:].tobytes(), group["offset"][:]
+    return [data[begin:end].decode() for begin, end in zip(offset, offset[1:])]
+
+
 def words_of(file):
-    return {side: list(file["vocabulary"][side].asstr()[:]) for side in ("source", "target")}
+    return {side: texts(file["vocabulary"][side]) for side in ("source", "target")}
 
 
 def corpus(path, group="train"):  # or "dev", "test/NAME"
     with h5py.File(path, "r") as file:
-        shards = [file[group][name] for name in sorted(file[group])] if group == "train" else [file[group]]
-        sides = [[ids for shard in shards for ids in np.split(shard[side + "_words"][:], shard[side + "_offset"][1:-1])]
+        sides = [np.split(file[group][side + "_words"][:], file[group][side + "_offset"][1:-1])
                  for side in ("source", "target")]
         return words_of(file), list(zip(*sides))
 
@@ -30,7 +34,7 @@ def checkpoint(path):  # the parameters that translate uses: the moving average,
     with h5py.File(path, "r") as file:
         file["average" if "average" in file else "parameters"].visititems(
             lambda name, item: parameters.update({name: item[()]} if isinstance(item, h5py.Dataset) else {}))
-        return dict(file["config"].attrs), words_of(file), parameters
+        return {name: value.decode() for name, value in file["config"].attrs.items()}, words_of(file), parameters
 
 
 def log(path):  # without lines that a kill cut short, and without updates that were done again after a resume

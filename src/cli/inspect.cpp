@@ -44,14 +44,8 @@ Json head_of(const File& file, const std::string& format) {
     json["source_subwords"] = pipeline.source_subwords.description();
     json["target_subwords"] = pipeline.target_subwords.description();
   }
-  for (const std::string side : {"source", "target"}) {
-    const auto shape = file.shape("/vocabulary/" + side);
-    if (shape.size() != 1) {
-      throw Error("{} at /vocabulary/{} has {} dimensions where a list of words was expected; use another copy",
-                  file.name(), side, shape.size());
-    }
-    json[side + "_vocabulary"] = shape[0];
-  }
+  for (const std::string side : {"source", "target"})
+    json[side + "_vocabulary"] = file.shape("/vocabulary/" + side + "_count")[0];
   return json;
 }
 
@@ -199,17 +193,14 @@ int work(const Options& options, Settings& s, const comm::Communicator&) {
                            return storage::open_sealed(
                                found, "file", s.verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
                          });
-  const std::string format = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "";
+  const std::string format = storage::format_of(file);
   Json result;
   if (format == corpus::kCorpusFormat) {
-    storage::check_format(file, format, corpus::kCorpusVersion);
     if (s.history) throw Error("--history is for checkpoints, and {} is a corpus", s.path);
     result = head_of(file, format);
     corpus::describe_corpus(corpus::Corpus(s.path, corpus::Verify::kSkip), s.pairs, result);
-    result["train"]["shards"] = file.children("/train").size();
   } else if (format == "rnnsearch-checkpoint") {
     if (options.given("pairs")) throw Error("--pairs is for corpora, and {} is a checkpoint", s.path);
-    storage::check_format(file, format, train::kCheckpointVersion);
     result = of_checkpoint(file);
     if (s.history && !file.exists("/history"))
       throw Error("{} is a mean of checkpoints, which has no history; look at one of those", s.path);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
@@ -13,28 +16,16 @@ namespace {
 
 constexpr const char* kRemedy = "; make it again with rnnsearch prepare";
 
-/// One side ("source", "target") of a shard or an evaluation set.
+/// One side ("source", "target") of the training part or an evaluation set, or its "alignment".
 struct SideData {
   std::string words_path, offset_path;
   std::uint64_t pairs = 0, words = 0;
 };
 
-struct Shard {
-  std::uint64_t first = 0;  // number of its first pair in the training part
-  SideData source, target;
-  std::optional<SideData> alignment;
-  std::uint64_t pairs() const { return source.pairs; }
-};
-
 SideData inspect_side(const storage::File& file, const std::string& group, const std::string& side) {
   SideData data{group + "/" + side + "_words", group + "/" + side + "_offset", 0, 0};
-  const auto one = [&](const std::string& path) {
-    const auto shape = file.shape(path);
-    if (shape.size() != 1) throw Error("corpus: {} of {} is not a list{}", path, file.name(), kRemedy);
-    return shape[0];
-  };
-  const std::uint64_t offsets = one(data.offset_path);
-  data.words = one(data.words_path);
+  const std::uint64_t offsets = file.shape(data.offset_path)[0];
+  data.words = file.shape(data.words_path)[0];
   if (offsets == 0) throw Error("corpus: {} of {} is empty{}", data.offset_path, file.name(), kRemedy);
   data.pairs = offsets - 1;
   const std::uint64_t first = file.read_range<std::uint64_t>(data.offset_path, 0, 1)[0];
@@ -107,16 +98,16 @@ struct Corpus::Implementation {
   bool joint_vocabulary = false;
   TextPipeline pipeline;
   std::string fingerprint;
-  std::optional<Selection> selection;
-  std::vector<Shard> shards;
-  std::uint64_t pairs = 0, source_words = 0, target_words = 0;
+  Selection selection;
+  SideData source, target;  // of the training part
+  std::optional<SideData> alignment;
 
   Implementation(const std::filesystem::path& path_, Verify verify, const std::function<void()>& poll)
       : path(path_),
         file(storage::open_sealed(path, "corpus",
                                   verify == Verify::kDigest ? storage::SealCheck::kDigest : storage::SealCheck::kFooter,
                                   poll)) {
-    storage::check_format(file, kCorpusFormat, kCorpusVersion);
+    storage::check_format(file, kCorpusFormat);
     source_vocabulary = read_vocabulary(file, "source");
     target_vocabulary = read_vocabulary(file, "target");
     joint_vocabulary = file.has_attribute("/vocabulary", kJoint);
@@ -127,52 +118,22 @@ struct Corpus::Implementation {
     fingerprint = file.text_attribute("/", "fingerprint");
     selection = read_selection(file);
     check_text(file, "/", fingerprint);
-    const std::size_t count = file.children("/train").size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::string group = shard_path(i);
-      Shard shard{pairs, inspect_side(file, group, "source"), inspect_side(file, group, "target"), {}};
-      if (file.exists(group + "/alignment_words")) shard.alignment = inspect_side(file, group, "alignment");
-      expect_pairs(group, shard);
-      pairs += shard.pairs();
-      source_words += shard.source.words;
-      target_words += shard.target.words;
-      shards.push_back(std::move(shard));
-    }
+    std::tie(source, target) = inspect_pairs("/train");
+    if (!file.exists("/train/alignment_words")) return;
+    alignment = inspect_side(file, "/train", "alignment");
+    if (alignment->pairs != source.pairs)
+      throw Error("corpus: /train of {} has {} alignments for {} pairs{}", file.name(), alignment->pairs, source.pairs,
+                  kRemedy);
   }
 
-  Lengths target_lengths() const {
-    return selection && selection->cleaning.keep_empty_targets ? Lengths::kAny : Lengths::kPositive;
-  }
+  Lengths target_lengths() const { return selection.cleaning.keep_empty_targets ? Lengths::kAny : Lengths::kPositive; }
 
-  void expect_same_pairs(const std::string& group, const Shard& shard) const {
-    if (shard.source.pairs != shard.target.pairs)
-      throw Error("corpus: {} of {} has {} source and {} target sentences{}", group, file.name(), shard.source.pairs,
-                  shard.target.pairs, kRemedy);
-  }
-
-  /// Of a shard of the training part: either all of them have alignments or none.
-  void expect_pairs(const std::string& group, const Shard& shard) const {
-    expect_same_pairs(group, shard);
-    const bool aligned = shards.empty() ? shard.alignment.has_value() : shards.front().alignment.has_value();
-    if (shard.alignment.has_value() != aligned || (aligned && shard.alignment->pairs != shard.pairs()))
-      throw Error("corpus: {} of {} has {} alignments for {} pairs{}", group, file.name(),
-                  shard.alignment ? shard.alignment->pairs : 0, shard.pairs(), kRemedy);
-  }
-
-  /// Calls take(shard, first pair within the shard, number of pairs) for each shard that has some of the pairs [first,
-  /// first + count).
-  template <class Take>
-  void for_each_part(std::uint64_t first, std::uint64_t count, const Take& take) const {
-    assert(first <= pairs && count <= pairs - first);
-    auto shard = std::upper_bound(shards.begin(), shards.end(), first,
-                                  [](std::uint64_t pair, const Shard& other) { return pair < other.first; });
-    if (shard != shards.begin()) --shard;
-    for (; count > 0; ++shard) {
-      const std::uint64_t start = first - shard->first, part = std::min(count, shard->pairs() - start);
-      take(*shard, start, part);
-      first += part;
-      count -= part;
-    }
+  std::pair<SideData, SideData> inspect_pairs(const std::string& group) const {
+    std::pair<SideData, SideData> sides{inspect_side(file, group, "source"), inspect_side(file, group, "target")};
+    if (sides.first.pairs != sides.second.pairs)
+      throw Error("corpus: {} of {} has {} source and {} target sentences{}", group, file.name(), sides.first.pairs,
+                  sides.second.pairs, kRemedy);
+    return sides;
   }
 
   std::vector<std::string> set_names() const {
@@ -214,20 +175,20 @@ const TextPipeline& Corpus::pipeline() const {
 const std::string& Corpus::fingerprint() const {
   return implementation_->fingerprint;
 }
-const std::optional<Selection>& Corpus::selection() const {
+const Selection& Corpus::selection() const {
   return implementation_->selection;
 }
 std::uint64_t Corpus::train_pairs() const {
-  return implementation_->pairs;
+  return implementation_->source.pairs;
 }
 std::uint64_t Corpus::train_source_words() const {
-  return implementation_->source_words;
+  return implementation_->source.words;
 }
 std::uint64_t Corpus::train_target_words() const {
-  return implementation_->target_words;
+  return implementation_->target.words;
 }
 bool Corpus::has_alignments() const {
-  return !implementation_->shards.empty() && implementation_->shards.front().alignment;
+  return implementation_->alignment.has_value();
 }
 std::vector<std::string> Corpus::set_names() const {
   return implementation_->set_names();
@@ -235,26 +196,24 @@ std::vector<std::string> Corpus::set_names() const {
 
 PairBlock Corpus::read_pairs(std::uint64_t first, std::uint64_t count) const {
   const Implementation& it = *implementation_;
+  assert(first <= it.source.pairs && count <= it.source.pairs - first);
   PairBlock block;
-  it.for_each_part(first, count, [&](const Shard& shard, std::uint64_t start, std::uint64_t part) {
-    read_side(it.file, shard.source, start, part, it.source_vocabulary.size(), Lengths::kPositive, block.source);
-    read_side(it.file, shard.target, start, part, it.target_vocabulary.size(), it.target_lengths(), block.target);
-    if (shard.alignment) read_links(it.file, *shard.alignment, start, part, block);
-  });
+  read_side(it.file, it.source, first, count, it.source_vocabulary.size(), Lengths::kPositive, block.source);
+  read_side(it.file, it.target, first, count, it.target_vocabulary.size(), it.target_lengths(), block.target);
+  if (it.alignment) read_links(it.file, *it.alignment, first, count, block);
   return block;
 }
 
 std::array<std::vector<std::uint64_t>, 2> Corpus::read_lengths(std::uint64_t first, std::uint64_t count) const {
   const Implementation& it = *implementation_;
-  std::array<std::vector<std::uint64_t>, 2> lengths;
-  it.for_each_part(first, count, [&](const Shard& shard, std::uint64_t start, std::uint64_t part) {
-    for (const auto& [data, list] : {std::pair{&shard.source, &lengths[0]}, {&shard.target, &lengths[1]}}) {
-      const auto offsets =
-          read_offsets(it.file, *data, start, part, data == &shard.source ? Lengths::kPositive : it.target_lengths());
-      for (std::size_t i = 0; i + 1 < offsets.size(); ++i) list->push_back(offsets[i + 1] - offsets[i]);
-    }
-  });
-  return lengths;
+  assert(first <= it.source.pairs && count <= it.source.pairs - first);
+  const auto lengths = [&](const SideData& data, Lengths expected) {
+    auto offsets = read_offsets(it.file, data, first, count, expected);
+    std::adjacent_difference(offsets.begin(), offsets.end(), offsets.begin());
+    offsets.erase(offsets.begin());
+    return offsets;
+  };
+  return {lengths(it.source, Lengths::kPositive), lengths(it.target, it.target_lengths())};
 }
 
 EvaluationSet Corpus::read_set(const std::string& name) const {
@@ -268,15 +227,14 @@ EvaluationSet Corpus::read_set(const std::string& name) const {
   const std::string group = "/" + name;
   EvaluationSet set;
   set.name = name;
-  const Shard shard{0, inspect_side(it.file, group, "source"), inspect_side(it.file, group, "target"), {}};
-  it.expect_same_pairs(group, shard);
-  read_side(it.file, shard.source, 0, shard.pairs(), it.source_vocabulary.size(), Lengths::kAny, set.source);
-  read_side(it.file, shard.target, 0, shard.pairs(), it.target_vocabulary.size(), Lengths::kAny, set.target);
+  const auto [source, target] = it.inspect_pairs(group);
+  const std::uint64_t pairs = source.pairs;
+  read_side(it.file, source, 0, pairs, it.source_vocabulary.size(), Lengths::kAny, set.source);
+  read_side(it.file, target, 0, pairs, it.target_vocabulary.size(), Lengths::kAny, set.target);
   const auto texts = [&](const std::string& path) {
     auto lines = it.file.read_texts(path);
-    if (lines.size() != shard.pairs())
-      throw Error("corpus: {} of {} has {} lines for {} pairs{}", path, it.file.name(), lines.size(), shard.pairs(),
-                  kRemedy);
+    if (lines.size() != pairs)
+      throw Error("corpus: {} of {} has {} lines for {} pairs{}", path, it.file.name(), lines.size(), pairs, kRemedy);
     for (const std::string& line : lines) check_text(it.file, path, line);
     return lines;
   };

@@ -164,23 +164,20 @@ void describe_corpus(const Corpus& corpus, std::size_t pairs, Json& json) {
   train["source_unknown_words"] = corpus.source_vocabulary().counts()[kUnknown];
   train["target_unknown_words"] = corpus.target_vocabulary().counts()[kUnknown];
   train["lengths"] = histogram_of(lengths_of(corpus));
-  if (corpus.selection()) {
-    const auto& [cleaning, read, dropped] = *corpus.selection();
-    Json& selection = json["selection"];
-    selection["pairs_read"] = read;
-    for (std::size_t i = 0; i < kDropReasons.size(); ++i)
-      selection["dropped"][kDropReasons[i].name] = dropped.counts[i];
-    Json& options = selection["options"];
-    options["max-length"] = cleaning.max_length;
-    if (cleaning.max_ratio > 0) options["max-ratio"] = cleaning.max_ratio;
-    if (cleaning.keep_empty_targets) options["keep-empty-targets"] = true;
-    if (cleaning.drop_copies) options["drop-copies"] = true;
-    if (cleaning.drop_repeated) options["drop-repeated"] = true;
-    if (!cleaning.source_script.empty()) options["source-script"] = cleaning.source_script;
-    if (!cleaning.target_script.empty()) options["target-script"] = cleaning.target_script;
-    if (!cleaning.source_script.empty() || !cleaning.target_script.empty())
-      options["script-share"] = cleaning.script_share;
-  }
+  const auto& [cleaning, pairs_read, dropped] = corpus.selection();
+  Json& selection = json["selection"];
+  selection["pairs_read"] = pairs_read;
+  for (std::size_t i = 0; i < kDropReasons.size(); ++i) selection["dropped"][kDropReasons[i].name] = dropped.counts[i];
+  Json& options = selection["options"];
+  options["max-length"] = cleaning.max_length;
+  if (cleaning.max_ratio > 0) options["max-ratio"] = cleaning.max_ratio;
+  if (cleaning.keep_empty_targets) options["keep-empty-targets"] = true;
+  if (cleaning.drop_copies) options["drop-copies"] = true;
+  if (cleaning.drop_repeated) options["drop-repeated"] = true;
+  if (!cleaning.source_script.empty()) options["source-script"] = cleaning.source_script;
+  if (!cleaning.target_script.empty()) options["target-script"] = cleaning.target_script;
+  if (!cleaning.source_script.empty() || !cleaning.target_script.empty())
+    options["script-share"] = cleaning.script_share;
   json["sets"] = Json::object();
   for (const std::string& name : corpus.set_names()) {
     const auto read = corpus.read_set(name);

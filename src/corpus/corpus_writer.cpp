@@ -12,13 +12,15 @@
 namespace rnnsearch::corpus {
 namespace {
 
-std::vector<WordId> ids_of(const TextPipeline& pipeline, const std::string& line, corpus::Side side,
-                           const Vocabulary& vocabulary) {
-  text::WordList words;
-  pipeline.to_words(line, side, words);
-  std::vector<WordId> ids;
-  encode(words, vocabulary, ids);
-  return ids;
+/// Writes everything but the sentences.
+storage::File& begin(storage::File& file, const CorpusHead& head) {
+  storage::write_format(file, kCorpusFormat);
+  write_vocabulary(file, "source", head.source);
+  write_vocabulary(file, "target", head.target);
+  if (head.joint) file.write_attribute("/vocabulary", kJoint, 1);
+  write_pipeline(file, head.pipeline);
+  write_selection(file, head.selection);
+  return file;
 }
 
 }  // namespace
@@ -38,14 +40,6 @@ std::vector<RawSet> sets_of(const Corpus& corpus) {
     for (auto& reference : set.references) raw.lines.push_back(std::move(reference));
   }
   return sets;
-}
-
-const Selection& selection_of(const Corpus& corpus) {
-  if (!corpus.selection())
-    throw Error(
-        "corpus: {} does not record how its pairs were selected, because an earlier version wrote it; prepare it again",
-        corpus.path());
-  return *corpus.selection();
 }
 
 void check_output(const std::filesystem::path& output, bool overwrite,
@@ -70,7 +64,7 @@ bool is_there(const std::filesystem::path& output, const CorpusHead& head, const
   try {
     const Corpus there(output);
     const CorpusNames names{"in " + output.string(), "here"};
-    const Selection &a = selection_of(there), &b = head.selection;
+    const Selection &a = there.selection(), &b = head.selection;
     TextPipeline pipeline = there.pipeline();
     if (fingerprint.empty()) pipeline.source_subwords = head.pipeline.source_subwords;  // perhaps yet to be learned
     if (fingerprint.empty()) pipeline.target_subwords = head.pipeline.target_subwords;
@@ -107,80 +101,71 @@ void check_still_absent(const std::filesystem::path& output) {
         output);
 }
 
-SideWriter::SideWriter(storage::File& file, const std::string& group, const std::string& side)
-    : words_(file, group + "/" + side + "_words", kWordsChunk),
-      offset_(file, group + "/" + side + "_offset", kOffsetChunk) {
-  add_offset();
+SideWriter::SideWriter(storage::File& file, const std::string& side, std::uint64_t pairs, std::uint64_t words)
+    : words_(file, fmt::format("/train/{}_words", side), words),
+      offset_(file, fmt::format("/train/{}_offset", side), pairs + 1) {
+  offset_.append(std::span(&end_, 1));
 }
 
 void SideWriter::add(std::span<const WordId> ids) {
-  words_.append(ids);
-  add_offset();
-}
-
-void SideWriter::close() {
-  words_.close();
-  offset_.close();
-}
-
-void SideWriter::add_offset() {
-  const std::uint64_t end = words_.size();
-  offset_.append(std::span(&end, 1));
-}
-
-void CorpusWriter::Side::add(std::span<const WordId> ids) {
   const std::uint64_t length = ids.size();
-  digest.add(std::as_bytes(std::span(&length, 1))).add(std::as_bytes(ids));
+  digest_.add(std::as_bytes(std::span(&length, 1))).add(std::as_bytes(ids));
+  words_.append(ids);
+  end_ += length;
+  offset_.append(std::span(&end_, 1));
 }
 
-CorpusWriter::CorpusWriter(const std::filesystem::path& output, const CorpusHead& head, std::uint64_t shard_pairs)
-    : head_(head), shard_pairs_(shard_pairs), writer_(output) {
-  storage::File& file = writer_.file();
-  storage::write_format(file, kCorpusFormat, version_of(head.pipeline));
-  write_vocabulary(file, "source", head.source);
-  write_vocabulary(file, "target", head.target);
-  if (head.joint) file.write_attribute("/vocabulary", kJoint, 1);
-  write_pipeline(file, head.pipeline);
-  write_selection(file, head.selection);
+void SideWriter::flush() {
+  assert(words_.room() == 0 && offset_.room() == 0);
+  words_.flush();
+  offset_.flush();
 }
 
-void CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> target,
+CorpusWriter::CorpusWriter(const std::filesystem::path& output, const CorpusHead& head)
+    : head_(head),
+      writer_(output),
+      source_(begin(writer_.file(), head), "source", head.sizes.pairs, head.sizes.source_words),
+      target_(writer_.file(), "target", head.sizes.pairs, head.sizes.target_words) {
+  if (head.sizes.links) links_.emplace(writer_.file(), "alignment", head.sizes.pairs, *head.sizes.links);
+}
+
+bool CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> target,
                        std::span<const std::uint32_t> links) {
-  assert(head_.aligned || links.empty());
-  if (pairs_ % shard_pairs_ == 0) {
-    if (shard_) shard_->close();
-    shard_.emplace(writer_.file(), shard_path(pairs_ / shard_pairs_), head_.aligned);
-  }
-  ++pairs_;
-  shard_->source.add(source);
-  shard_->target.add(target);
+  if (!source_.has_room(source) || !target_.has_room(target) || !(links_ ? links_->has_room(links) : links.empty()))
+    return false;
   source_.add(source);
   target_.add(target);
-  if (!head_.aligned) return;
-  shard_->alignment->add(links);
-  links_.add(links);
+  if (links_) links_->add(links);
+  return true;
 }
 
 void CorpusWriter::add_set(const RawSet& set) {
   const auto& [name, lines] = set;
-  close_shard();
   storage::File& file = writer_.file();
-  const std::string group = "/" + name;
-  PairWriter writer(file, group);
   const TextPipeline& pipeline = head_.pipeline;
   const std::size_t known = known_placeholders(pipeline, head_.source, head_.target).size();
-  std::vector<std::vector<std::string>> spans(lines[0].size());  // as in the lines that a model is to translate
+  text::WordList words;
+  std::vector<WordId> ids;
+  Sentences source, target;
   for (std::size_t i = 0; i < lines[0].size(); ++i) {
-    const std::string line = pipeline.source_line(lines[0][i], known, spans[i]);
-    writer.source.add(ids_of(pipeline, line, corpus::Side::kSource, head_.source));
+    std::vector<std::string> spans;  // as in the lines that a model is to translate
+    const std::string line = pipeline.source_line(lines[0][i], known, spans);
+    words.clear();
+    pipeline.to_words(line, Side::kSource, words);
+    encode(words, head_.source, ids);
+    source.add(ids);
+    words.clear();
+    pipeline.to_words(pipeline.target_line(lines[1][i], spans), Side::kTarget, words);
+    encode(words, head_.target, ids);
+    target.add(ids);
   }
-  for (std::size_t i = 0; i < lines[1].size(); ++i) {
-    const std::string line = pipeline.target_line(lines[1][i], spans[i]);
-    writer.target.add(ids_of(pipeline, line, corpus::Side::kTarget, head_.target));
+  for (const auto& [side, sentences] : {std::pair{"source", &source}, {"target", &target}}) {
+    file.write<WordId>(fmt::format("/{}/{}_words", name, side), sentences->words);
+    file.write<std::uint64_t>(fmt::format("/{}/{}_offset", name, side), sentences->offsets);
   }
-  writer.close();
-  file.write_texts(group + "/source_text", lines[0]);
-  for (std::size_t k = 0; k + 1 < lines.size(); ++k) file.write_texts(group + "/" + reference_name(k), lines[k + 1]);
+  file.write_texts(fmt::format("/{}/source_text", name), lines[0]);
+  for (std::size_t k = 0; k + 1 < lines.size(); ++k)
+    file.write_texts(fmt::format("/{}/{}", name, reference_name(k)), lines[k + 1]);
 }
 
 std::string CorpusWriter::fingerprint() const {
@@ -204,19 +189,16 @@ std::string CorpusWriter::fingerprint() const {
     add_text(head_.pipeline.target_subwords.bytes());
   }
   for (const std::string& pattern : head_.pipeline.copies.patterns()) add_text("copy-pattern " + pattern);
-  add_text(source_.digest.hex());
-  add_text(target_.digest.hex());
-  if (head_.aligned) add_text(links_.digest.hex());
+  add_text(source_.digest().hex());
+  add_text(target_.digest().hex());
+  if (links_) add_text(links_->digest().hex());
   return digest.hex();
 }
 
-void CorpusWriter::close_shard() {
-  if (shard_) shard_->close();
-  shard_.reset();
-}
-
 std::string CorpusWriter::publish(const std::function<void()>& check) {
-  close_shard();
+  source_.flush();
+  target_.flush();
+  if (links_) links_->flush();
   std::string print = fingerprint();
   writer_.file().write_attribute("/", "fingerprint", print);
   writer_.publish(check);

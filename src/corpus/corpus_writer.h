@@ -20,31 +20,21 @@
 
 namespace rnnsearch::corpus {
 
-/// Writes SIDE_words and SIDE_offset of a shard or a set; the words of "alignment" are positions.
+/// Writes SIDE_words and SIDE_offset of the training part; the words of "alignment" are positions.
 class SideWriter {
  public:
-  SideWriter(storage::File& file, const std::string& group, const std::string& side);
+  SideWriter(storage::File& file, const std::string& side, std::uint64_t pairs, std::uint64_t words);
+  bool has_room(std::span<const WordId> ids) const { return offset_.room() > 0 && ids.size() <= words_.room(); }
+  /// REQUIRES: has_room(ids).
   void add(std::span<const WordId> ids);
-  void close();
+  void flush();
+  const storage::Digest& digest() const { return digest_; }
 
  private:
-  void add_offset();
-  storage::Appender<WordId> words_;
-  storage::Appender<std::uint64_t> offset_;
-};
-
-struct PairWriter {
-  SideWriter source, target;
-  std::optional<SideWriter> alignment;
-  PairWriter(storage::File& file, const std::string& group, bool aligned = false)
-      : source(file, group, "source"), target(file, group, "target") {
-    if (aligned) alignment.emplace(file, group, "alignment");
-  }
-  void close() {
-    source.close();
-    target.close();
-    if (alignment) alignment->close();
-  }
+  storage::ListWriter<WordId> words_;
+  storage::ListWriter<std::uint64_t> offset_;
+  std::uint64_t end_ = 0;
+  storage::Digest digest_;
 };
 
 /// The content of a corpus without its sentences.
@@ -53,7 +43,10 @@ struct CorpusHead {
   bool joint = false;
   TextPipeline pipeline;
   Selection selection;
-  bool aligned = false;  // whether pairs have links
+  struct Sizes {  // of the training part; `links`: positions of all links, if pairs have links
+    std::uint64_t pairs = 0, source_words = 0, target_words = 0;
+    std::optional<std::uint64_t> links;
+  } sizes;
 };
 
 /// A development or test set as text.
@@ -63,14 +56,14 @@ struct RawSet {
   friend bool operator==(const RawSet&, const RawSet&) = default;
 };
 
-/// Writes a corpus, which appears at `output` only with publish(). Add the pairs first, then the sets, then publish.
+/// Writes a corpus, which appears at `output` only with publish(). Add all pairs first, then the sets, then publish.
 class CorpusWriter {
  public:
   /// `head` must outlive this object.
-  CorpusWriter(const std::filesystem::path& output, const CorpusHead& head, std::uint64_t shard_pairs);
+  CorpusWriter(const std::filesystem::path& output, const CorpusHead& head);
 
-  /// links: positions as read_links gives them; none unless head.aligned.
-  void add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {});
+  /// links: positions as read_links gives them. Returns false if there are more pairs or words than `head` says.
+  bool add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {});
   void add_set(const RawSet& set);
   /// Completes the file and returns the fingerprint. `check`: see AtomicFile::publish.
   std::string publish(const std::function<void()>& check);
@@ -79,23 +72,13 @@ class CorpusWriter {
   std::string fingerprint() const;
 
  private:
-  struct Side {  // digest of the words, independent of the division into shards
-    storage::Digest digest;
-    void add(std::span<const WordId> ids);
-  };
-  void close_shard();
-
   const CorpusHead& head_;
-  std::uint64_t shard_pairs_, pairs_ = 0;
   storage::SealedWriter writer_;
-  std::optional<PairWriter> shard_;
-  Side source_, target_, links_;
+  SideWriter source_, target_;
+  std::optional<SideWriter> links_;
 };
 
 std::vector<RawSet> sets_of(const Corpus& corpus);
-
-/// Throws Error for a corpus that does not record how its pairs were selected.
-const Selection& selection_of(const Corpus& corpus);
 
 /// Throws Error if the output cannot be written or is one of `inputs`.
 void check_output(const std::filesystem::path& output, bool overwrite,

@@ -128,7 +128,18 @@ CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, co
     piece.source.hashed.group(piece.source.words);
     piece.target.hashed.group(piece.target.words);
   };
-  steps.keep = [&](const std::vector<Piece>& pieces) { tables.add(pieces); };
+  CorpusHead::Sizes& sizes = counted.head.sizes;
+  for (const TextFiles& files : options.train)
+    if (!files.alignments.empty()) sizes.links = 0;
+  steps.keep = [&](const std::vector<Piece>& pieces) {
+    tables.add(pieces);
+    for (const Piece& piece : pieces) {
+      sizes.pairs += piece.kept();
+      sizes.source_words += piece.source.words.size();
+      sizes.target_words += piece.target.words.size();
+      if (sizes.links) *sizes.links += piece.links.positions.size();
+    }
+  };
   counted.totals = text.read(steps);
   if (!digest.empty() && digest != counted.totals.digest) fail_on_change(options.train);
   if (counted.totals.pairs_kept == 0) fail_on_nothing(options, counted.totals);

@@ -34,11 +34,6 @@ Vocabulary read_vocabulary(const storage::File& file, const std::string& side) {
   }
 }
 
-std::int64_t version_of(const TextPipeline& pipeline) {
-  if (pipeline.copies) return 3;
-  return pipeline.source_subwords || pipeline.normalization != "none" ? 2 : 1;
-}
-
 void check_text(const storage::File& file, const std::string& location, std::string_view text) {
   if (text.find('\n') == std::string_view::npos && !text::first_invalid_utf8(text)) return;
   throw Error("cannot read {} at {}: it holds a text that is not a line of UTF-8", file.name(), location);
@@ -49,10 +44,9 @@ void write_pipeline(storage::File& file, const TextPipeline& pipeline) {
   file.write_attribute("/", "target_language", pipeline.target_language);
   file.write_attribute("/pipeline", "tokenizer", pipeline.tokenizer);
   file.write_attribute("/pipeline", "lowercase", pipeline.lowercase ? 1 : 0);
-  if (pipeline.normalization != "none") file.write_attribute("/pipeline", kNormalization, pipeline.normalization);
+  file.write_attribute("/pipeline", kNormalization, pipeline.normalization);
   const std::string& noted = pipeline.libraries.text;
-  const std::string libraries = noted.empty() ? libraries_of(pipeline) : noted;
-  if (!libraries.empty()) file.write_attribute("/pipeline", kLibraries, std::string_view(libraries));
+  file.write_attribute("/pipeline", kLibraries, noted.empty() ? libraries_of(pipeline) : noted);
   if (pipeline.copies) {
     std::string patterns;
     for (const std::string& pattern : pipeline.copies.patterns()) patterns += (patterns.empty() ? "" : "\n") + pattern;
@@ -73,9 +67,8 @@ TextPipeline read_pipeline(const storage::File& file) {
   pipeline.target_language = file.text_attribute("/", "target_language");
   pipeline.tokenizer = file.text_attribute("/pipeline", "tokenizer");
   pipeline.lowercase = file.integer_attribute("/pipeline", "lowercase") != 0;
-  if (file.has_attribute("/pipeline", kNormalization)) {
-    pipeline.normalization = file.text_attribute("/pipeline", kNormalization);
-  }
+  pipeline.normalization = file.text_attribute("/pipeline", kNormalization);
+  pipeline.libraries.text = file.text_attribute("/pipeline", kLibraries);
   check_text(file, "/", pipeline.source_language);
   check_text(file, "/", pipeline.target_language);
   try {
@@ -97,11 +90,6 @@ TextPipeline read_pipeline(const storage::File& file) {
       pipeline.copies = text::CopyPatterns(std::move(patterns));
     }
     check(pipeline);
-    if (file.has_attribute("/pipeline", kLibraries)) {
-      pipeline.libraries.text = file.text_attribute("/pipeline", kLibraries);
-    } else if (!libraries_of(pipeline).empty()) {
-      pipeline.libraries.text = kUnknownLibraries;
-    }
   } catch (const Error& error) {
     throw Error("cannot read {} at /pipeline: {}", file.name(), error.what());
   }
@@ -126,8 +114,7 @@ void write_selection(storage::File& file, const Selection& selection) {
     write(fmt::format("dropped_{}", kDropReasons[i].name), selection.dropped.counts[i]);
 }
 
-std::optional<Selection> read_selection(const storage::File& file) {
-  if (!file.exists("/selection")) return std::nullopt;
+Selection read_selection(const storage::File& file) {
   Selection selection;
   CleaningOptions& cleaning = selection.cleaning;
   const std::string at = "/selection";
@@ -143,12 +130,6 @@ std::optional<Selection> read_selection(const storage::File& file) {
   for (std::size_t i = 0; i < kDropReasons.size(); ++i)
     selection.dropped.counts[i] = file.unsigned_attribute(at, fmt::format("dropped_{}", kDropReasons[i].name));
   return selection;
-}
-
-std::string shard_path(std::uint64_t shard) {
-  std::string digits = std::to_string(shard);
-  if (digits.size() < 5) digits.insert(0, 5 - digits.size(), '0');
-  return "/train/" + digits;
 }
 
 std::string reference_name(std::size_t k) {

@@ -35,7 +35,6 @@ void check_options(const PrepareOptions& options) try {
           "corpus: train-alignments count the words of the text, of which copy-pattern makes other words, the "
           "placeholders; leave one of the two out");
   check(options.cleaning);
-  if (options.shard_pairs == 0) throw Error("corpus: shard-pairs is 0, but must be at least 1");
   for (const auto& [name, words] :
        {std::pair{"source-words", options.source_words}, {"target-words", options.target_words}})
     if (words && *words <= kSpecialSymbols.size())
@@ -137,7 +136,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
     sets.push_back(read_set(test, options.line_limit, "test/" + test.name));
   for (const RawSet& set : sets) report.sets.emplace_back(set.name, set.lines[0].size());
   const PairReader opened(options.train, options.line_limit);  // a missing file is found before anything is learned
-  const CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}};
+  const CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}, {}};
   if (!options.overwrite) is_there(options.output, expected, sets, "");
   if (options.only_check) return report;
   if (given) {
@@ -150,9 +149,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   const TrainingText text{options, progress};
   const PairCleaner cleaner(options.cleaning);
   CountedText counted = count_words(text, cleaner, given ? &*given : nullptr);
-  counted.head.aligned = std::any_of(options.train.begin(), options.train.end(),
-                                     [](const TextFiles& files) { return !files.alignments.empty(); });
-  CorpusWriter writer(options.output, counted.head, options.shard_pairs);
+  CorpusWriter writer(options.output, counted.head);
   PassSteps write;
   write.pass = 2;
   write.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
@@ -165,9 +162,10 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
       std::size_t source_begin = 0, target_begin = 0, links_begin = 0;
       for (std::size_t i = 0; i < piece.kept(); ++i) {
         const std::size_t positions = piece.links.sizes.empty() ? 0 : piece.links.sizes[i];
-        writer.add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
-                   std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]),
-                   std::span(piece.links.positions).subspan(links_begin, positions));
+        const bool fits = writer.add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
+                                     std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]),
+                                     std::span(piece.links.positions).subspan(links_begin, positions));
+        if (!fits) fail_on_change(options.train);
         links_begin += positions;
         source_begin += piece.source.sizes[i];
         target_begin += piece.target.sizes[i];

@@ -145,7 +145,7 @@ std::string libraries_of(const TextPipeline& pipeline) {
 
 std::string changed_libraries(const TextPipeline& pipeline) {
   const std::string &then = pipeline.libraries.text, now = libraries_of(pipeline);
-  if (now.empty() || then.empty() || then == kUnknownLibraries || then == now) return "";
+  if (now.empty() || then.empty() || then == now) return "";
   return fmt::format(
       "its text was split into words with {}, and this program has {}: new text may be split otherwise; use a program "
       "with the same version, or prepare and train again",

@@ -192,7 +192,7 @@ class FolderTrial {
   /// The project's own way of writing: a temporary, HDF5, fsync, read back, rename.
   static void write(const fs::path& path, std::int64_t content, std::size_t floats) {
     storage::SealedWriter writer(path);
-    storage::write_format(writer.file(), "rnnsearch-node-check", 1);
+    storage::write_format(writer.file(), "rnnsearch-node-check");
     writer.file().write_attribute("/", "content", content);
     std::vector<float> values(floats);
     for (std::size_t i = 0; i < floats; ++i) values[i] = static_cast<float>(i % 1021);

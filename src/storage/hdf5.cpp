@@ -4,21 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
 #include "storage/content.h"
 #include "storage/lock.h"
-#include "storage/text_references.h"
 
 namespace rnnsearch::storage {
 namespace {
-
-// Elements of a chunk in datasets that are written and read as a whole.
-constexpr std::size_t kChunkElements = 1 << 15;
-
-constexpr unsigned kDeflateLevel = 1;  // for the reason see corpus/format.h
 
 /// Turns off the creation times of objects, so that the same content always gives the same bytes.
 Handle without_times(hid_t kind) {
@@ -38,35 +31,14 @@ void make_groups_above(hid_t file, const Place& place) {
   }
 }
 
-/// Turns off the chunk cache, which would only cost memory for each open dataset, because whole chunks are written.
-Handle without_cache() {
-  Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, 1.0);
-  return access;
-}
-
-/// chunk: shape of a chunk, or empty for a contiguous dataset without checksums (HDF5 has none for texts). A dataset
-/// that grows is compressed. A dataset that grows, or is empty, is created without an upper bound.
-Handle create_dataset(hid_t file, const Place& place, hid_t type, std::vector<hsize_t> extents,
-                      std::vector<hsize_t> chunk, bool grows) {
-  std::vector<hsize_t> limits = extents;
-  if (!chunk.empty() && (grows || std::find(extents.begin(), extents.end(), 0) != extents.end()))
-    limits.assign(extents.size(), H5S_UNLIMITED);
-  for (hsize_t& length : chunk) length = std::max<hsize_t>(length, 1);
-  const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), limits.data()), H5Sclose);
+/// Reserves all bytes of the dataset, so that the parts of a list can be written in any order.
+Handle create_dataset(hid_t file, const Place& place, hid_t type, const std::vector<hsize_t>& extents) {
+  const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);
   make_groups_above(file, place);
   const Handle creation = without_times(H5P_DATASET_CREATE);
-  if (!chunk.empty()) {
-    H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
-    if (grows) {
-      H5Pset_shuffle(creation.get());
-      H5Pset_deflate(creation.get(), kDeflateLevel);
-    }
-    H5Pset_fletcher32(creation.get());  // last, so that it covers the bytes as stored
-    H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
-  }
-  const Handle access = without_cache();
-  Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), access.get()),
+  H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
+  Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
                  H5Dclose);
   if (!dataset.ok()) cannot("write", place);  // must come before the other handles are closed: that clears the reason
   return dataset;
@@ -108,11 +80,6 @@ const char* name_of() {
   if constexpr (std::same_as<T, std::int64_t>) return "int64";
 }
 
-template <Number T>
-MatrixView<std::byte> bytes_of(MatrixView<T> values) {
-  return {reinterpret_cast<std::byte*>(values.data), values.rows, values.cols * sizeof(T), values.stride * sizeof(T)};
-}
-
 /// Opens a dataset of numbers of type T. Throws Error for another type.
 template <Number T>
 Dataset open_numbers(hid_t file, const Place& place) {
@@ -121,18 +88,47 @@ Dataset open_numbers(hid_t file, const Place& place) {
   return dataset;
 }
 
-/// The length of a list. Throws Error for an array of two dimensions.
-std::uint64_t length_of(const Dataset& list, const Place& place) {
+/// Opens a list. Throws Error unless it has elements [first, first + count).
+template <Number T>
+Dataset open_list(hid_t file, const Place& place, std::uint64_t first, std::uint64_t count) {
+  Dataset list = open_numbers<T>(file, place);
   if (list.shape.size() != 1) unlike(place, "an array of shape " + shape_text(list.shape), "a list");
-  return list.shape[0];
+  if (first > list.shape[0] || count > list.shape[0] - first)
+    unlike(place, fmt::format("{} values", list.shape[0]), fmt::format("at least {} + {}", first, count));
+  return list;
 }
 
-/// Elements [first, first + count) of a list. REQUIRES: it has them.
+/// Calls transfer(memory, part) with the dataspaces of `values` and of the elements of the dataset that they stand for:
+/// all of a matrix, or the elements of a list from `first` on. REQUIRES: it has them.
+template <class T, class Transfer>
+void transfer_part(const Dataset& dataset, const Place& place, const char* act, std::uint64_t first,
+                   const MatrixView<T>& values, const Transfer& transfer) {
+  if (values.rows == 0 || values.cols == 0) return;
+  const std::array<hsize_t, 2> whole{values.rows, values.stride}, corner{0, 0}, used{values.rows, values.cols};
+  const Handle memory(H5Screate_simple(2, whole.data(), nullptr), H5Sclose);
+  const Handle part(H5Dget_space(dataset.handle.get()), H5Sclose);
+  const hsize_t start = first, count = values.cols;
+  if (H5Sselect_hyperslab(memory.get(), H5S_SELECT_SET, corner.data(), nullptr, used.data(), nullptr) < 0 ||
+      (dataset.shape.size() == 1 &&
+       H5Sselect_hyperslab(part.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) < 0) ||
+      transfer(memory.get(), part.get()) < 0) {
+    cannot(act, place);
+  }
+}
+
 template <Number T>
-std::vector<T> read_part(const Dataset& list, const Place& place, std::uint64_t first, std::uint64_t count) {
-  std::vector<T> values(count);
-  read_numbers(list, place, first, bytes_of(MatrixView<T>(values.data(), 1, count)));
-  return values;
+void read_part(const Dataset& dataset, const Place& place, std::uint64_t first, MatrixView<T> values) {
+  transfer_part(dataset, place, "read", first, values, [&](hid_t memory, hid_t part) {
+    return H5Dread(dataset.handle.get(), dataset.type, memory, part, H5P_DEFAULT, values.data);
+  });
+}
+
+template <Number T>
+void write_part(Dataset dataset, const Place& place, std::uint64_t first, ConstMatrixView<T> values) {
+  transfer_part(dataset, place, "write", first, values, [&](hid_t memory, hid_t part) {
+    return H5Dwrite(dataset.handle.get(), dataset.type, memory, part, H5P_DEFAULT, values.data);
+  });
+  if (!dataset.handle.close()) cannot("write", place);
 }
 
 /// A whole dataset of exactly the shape `expected`, else throws Error.
@@ -140,22 +136,7 @@ template <Number T>
 void read_all(hid_t file, const Place& place, MatrixView<T> values, const std::vector<std::uint64_t>& expected) {
   const Dataset dataset = open_numbers<T>(file, place);
   if (dataset.shape != expected) unlike(place, "an array of shape " + shape_text(dataset.shape), shape_text(expected));
-  read_numbers(dataset, place, 0, bytes_of(values));
-}
-
-/// Writes all of a dataset and closes it. values: nullptr if it is empty.
-void write_whole(Handle dataset, const Place& place, hid_t type, hid_t memory, const void* values) {
-  if (values && H5Dwrite(dataset.get(), type, memory, H5S_ALL, H5P_DEFAULT, values) < 0) cannot("write", place);
-  if (!dataset.close()) cannot("write", place);
-}
-
-/// The first `cols` columns of memory [rows, stride].
-template <class T>
-Handle memory_space(const MatrixView<T>& view) {
-  const std::array<hsize_t, 2> whole{view.rows, view.stride}, start{0, 0}, part{view.rows, view.cols};
-  Handle space(H5Screate_simple(2, whole.data(), nullptr), H5Sclose);
-  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, part.data(), nullptr);
-  return space;
+  read_part(dataset, place, 0, values);
 }
 
 }  // namespace
@@ -213,12 +194,6 @@ bool File::exists(const std::string& path) const {
   return find_object(id_, {name_, path}).ok();
 }
 
-bool File::is_group(const std::string& path) const {
-  const Lock lock;
-  const Handle object = find_object(id_, {name_, path});
-  return object.ok() && H5Iget_type(object.get()) == H5I_GROUP;
-}
-
 std::vector<std::string> File::children(const std::string& group) const {
   const Lock lock;
   const Place place{name_, group};
@@ -240,54 +215,60 @@ std::vector<std::uint64_t> File::shape(const std::string& dataset) const {
 
 template <Number T>
 void File::write(const std::string& dataset, std::span<const T> values) {
-  const Lock lock;
-  const Place place{name_, dataset};
-  const std::size_t chunk = std::min(values.size(), kChunkElements);
-  write_whole(create_dataset(id_, place, type_of<T>(), {values.size()}, {chunk}, false), place, type_of<T>(), H5S_ALL,
-              values.empty() ? nullptr : values.data());
+  create_list<T>(dataset, values.size());
+  write_range<T>(dataset, 0, values);
 }
 
 template <Number T>
 void File::write(const std::string& dataset, ConstMatrixView<T> values) {
   const Lock lock;
   const Place place{name_, dataset};
-  const std::size_t chunk_cols = std::min(values.cols, kMostChunkBytes / sizeof(T));
-  const std::size_t chunk_rows = kMostChunkBytes / sizeof(T) / std::max<std::size_t>(chunk_cols, 1);
-  Handle handle = create_dataset(id_, place, type_of<T>(), {values.rows, values.cols},
-                                 {std::min(values.rows, chunk_rows), chunk_cols}, false);
-  const Handle memory = memory_space(values);
-  write_whole(std::move(handle), place, type_of<T>(), memory.get(),
-              values.rows * values.cols == 0 ? nullptr : values.data);
+  write_part<T>(
+      {create_dataset(id_, place, type_of<T>(), {values.rows, values.cols}), type_of<T>(), {values.rows, values.cols}},
+      place, 0, values);
 }
 
-void File::write_texts(const std::string& dataset, std::span<const std::string> texts) {
+template <Number T>
+void File::create_list(const std::string& dataset, std::uint64_t size) {
   const Lock lock;
   const Place place{name_, dataset};
-  std::vector<const char*> pointers;
-  pointers.reserve(texts.size());
-  for (const std::string& text : texts) pointers.push_back(text.c_str());
-  const Handle type = text_type();
-  write_whole(create_dataset(id_, place, type.get(), {texts.size()}, {}, false), place, type.get(), H5S_ALL,
-              texts.empty() ? nullptr : pointers.data());
+  if (!create_dataset(id_, place, type_of<T>(), {size}).close()) cannot("write", place);
+}
+
+template <Number T>
+void File::write_range(const std::string& dataset, std::uint64_t first, std::span<const T> values) {
+  const Lock lock;
+  const Place place{name_, dataset};
+  write_part<T>(open_list<T>(id_, place, first, values.size()), place, first,
+                ConstMatrixView<T>(values.data(), 1, values.size()));
+}
+
+void File::write_texts(const std::string& group, std::span<const std::string> texts) {
+  std::string bytes;
+  std::vector<std::uint64_t> offset{0};
+  for (const std::string& text : texts) offset.push_back((bytes += text).size());
+  write<std::uint8_t>(group + "/bytes", std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+  write<std::uint64_t>(group + "/offset", offset);
 }
 
 template <Number T>
 std::vector<T> File::read(const std::string& dataset) const {
   const Lock lock;
   const Place place{name_, dataset};
-  const Dataset list = open_numbers<T>(id_, place);
-  return read_part<T>(list, place, 0, length_of(list, place));
+  const Dataset list = open_list<T>(id_, place, 0, 0);
+  std::vector<T> values(list.shape[0]);
+  read_part(list, place, 0, MatrixView<T>(values.data(), 1, values.size()));
+  return values;
 }
 
 template <Number T>
 std::vector<T> File::read_range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const {
   const Lock lock;
   const Place place{name_, dataset};
-  const Dataset list = open_numbers<T>(id_, place);
-  const std::uint64_t size = length_of(list, place);
-  if (first > size || count > size - first)
-    unlike(place, fmt::format("{} values", size), fmt::format("at least {} + {}", first, count));
-  return read_part<T>(list, place, first, count);
+  const Dataset list = open_list<T>(id_, place, first, count);
+  std::vector<T> values(count);
+  read_part(list, place, first, MatrixView<T>(values.data(), 1, count));
+  return values;
 }
 
 template <Number T>
@@ -302,32 +283,25 @@ void File::read_into(const std::string& dataset, MatrixView<T> values) const {
   read_all(id_, {name_, dataset}, values, {values.rows, values.cols});
 }
 
-std::vector<std::string> File::read_texts(const std::string& dataset) const {
-  const Lock lock;
-  const Place place{name_, dataset};
-  const Dataset list = open_dataset(id_, place);
-  const hid_t id = list.handle.get();
-  if (list.type >= 0) unlike(place, "values of another type", "texts");
-  std::vector<char*> pointers(length_of(list, place));
-  if (pointers.empty()) return {};
-  check_text_references(id_, id, pointers.size(), fmt::format("{} at {}", name_, dataset));
-  const Handle type = text_type();
-  const bool good = H5Dread(id, type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0;
-  const std::string why = good ? "" : reason();
-  std::vector<std::string> texts;
-  texts.reserve(pointers.size());
-  for (const char* pointer : pointers) texts.emplace_back(pointer ? pointer : "");
-  const Handle space(H5Dget_space(id), H5Sclose);
-  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data());  // also after a partial read
-  if (!good) throw Error("cannot read {} at {}: {}", name_, dataset, why);
+std::vector<std::string> File::read_texts(const std::string& group) const {
+  const auto bytes = read<std::uint8_t>(group + "/bytes");
+  const auto offset = read<std::uint64_t>(group + "/offset");
+  const Place place{name_, group};
+  if (offset.empty() || offset.front() != 0 || offset.back() != bytes.size() ||
+      !std::is_sorted(offset.begin(), offset.end())) {
+    unlike(place, "offsets that do not divide its bytes", fmt::format("ascending ones from 0 to {}", bytes.size()));
+  }
+  if (std::find(bytes.begin(), bytes.end(), 0) != bytes.end()) unlike(place, "a NUL byte", "text");
+  std::vector<std::string> texts(offset.size() - 1);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    texts[i].assign(reinterpret_cast<const char*>(bytes.data()) + offset[i], offset[i + 1] - offset[i]);
   return texts;
 }
 
 void File::write_attribute(const std::string& object, const std::string& attribute, std::string_view text) {
   const Lock lock;
-  const std::string terminated(text);
-  const char* pointer = terminated.c_str();
-  write_scalar(id_, {name_, object}, attribute, text_type().get(), &pointer);
+  const std::string value(text.empty() ? std::string_view("\0", 1) : text);  // HDF5 has no texts of 0 bytes
+  write_scalar(id_, {name_, object}, attribute, text_type(value.size()).get(), value.data());
 }
 
 template <Number T>
@@ -370,72 +344,24 @@ std::string File::text_attribute(const std::string& object, const std::string& a
   const Lock lock;
   const Place place{name_, object};
   const Handle handle = open_attribute(id_, place, attribute, H5T_STRING);
-  check_text_references(id_, handle.get(), 1, fmt::format("{} at {}, attribute '{}',", name_, object, attribute));
-  const Handle type = text_type();
-  char* pointer = nullptr;
-  if (H5Aread(handle.get(), type.get(), &pointer) < 0) cannot("read", place);
-  std::string text = pointer ? pointer : "";
-  H5free_memory(pointer);
+  const Handle type(H5Aget_type(handle.get()), H5Tclose);
+  std::string text(H5Tget_size(type.get()), '\0');
+  if (H5Aread(handle.get(), type.get(), text.data()) < 0) cannot("read", place);
+  text.resize(std::min(text.find('\0'), text.size()));
   return text;
-}
-
-template <Number T>
-Appender<T>::Appender(File& file, const std::string& dataset, std::size_t chunk_elements)
-    : place_(file.name() + " at " + dataset), chunk_elements_(chunk_elements) {
-  assert(chunk_elements > 0 && chunk_elements * sizeof(T) <= kMostChunkBytes);
-  const Lock lock;
-  id_ = create_dataset(file.id_, {file.name_, dataset}, type_of<T>(), {0}, {chunk_elements_}, true).release();
-  buffer_.reserve(chunk_elements_);
-}
-
-template <Number T>
-Appender<T>::~Appender() {
-  if (id_ < 0) return;
-  const Lock lock;
-  H5Dclose(id_);
-}
-
-template <Number T>
-void Appender<T>::append(std::span<const T> values) {
-  while (!values.empty()) {
-    const std::size_t part = std::min(values.size(), chunk_elements_ - buffer_.size());
-    buffer_.insert(buffer_.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(part));
-    values = values.subspan(part);
-    if (buffer_.size() == chunk_elements_) write_out(buffer_);
-  }
-}
-
-template <Number T>
-void Appender<T>::write_out(std::span<const T> values) {
-  const Lock lock;
-  const hsize_t start = written_, length = values.size(), extent = start + length;
-  if (H5Dset_extent(id_, &extent) < 0) throw Error("cannot write {}: {}", place_, reason());
-  const Handle memory(H5Screate_simple(1, &length, nullptr), H5Sclose);
-  const Handle space(H5Dget_space(id_), H5Sclose);
-  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &length, nullptr);
-  if (H5Dwrite(id_, type_of<T>(), memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
-    throw Error("cannot write {}: {}", place_, reason());
-  written_ = extent;
-  buffer_.clear();
-}
-
-template <Number T>
-void Appender<T>::close() {
-  const Lock lock;
-  if (!buffer_.empty()) write_out(buffer_);
-  if (H5Dclose(std::exchange(id_, -1)) < 0) throw Error("cannot write {}: {}", place_, reason());
 }
 
 #define RNNSEARCH_INSTANTIATE(T)                                                                       \
   template void File::write<T>(const std::string&, std::span<const T>);                                \
   template void File::write<T>(const std::string&, ConstMatrixView<T>);                                \
+  template void File::create_list<T>(const std::string&, std::uint64_t);                               \
+  template void File::write_range<T>(const std::string&, std::uint64_t, std::span<const T>);           \
   template std::vector<T> File::read<T>(const std::string&) const;                                     \
   template std::vector<T> File::read_range<T>(const std::string&, std::uint64_t, std::uint64_t) const; \
   template void File::read_into<T>(const std::string&, std::span<T>) const;                            \
   template void File::read_into<T>(const std::string&, MatrixView<T>) const;                           \
   template void File::write_number<T>(const std::string&, const std::string&, T);                      \
-  template T File::number_attribute<T>(const std::string&, const std::string&) const;                  \
-  template class Appender<T>;
+  template T File::number_attribute<T>(const std::string&, const std::string&) const;
 RNNSEARCH_INSTANTIATE(float)
 RNNSEARCH_INSTANTIATE(double)
 RNNSEARCH_INSTANTIATE(std::uint8_t)

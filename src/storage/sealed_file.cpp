@@ -178,20 +178,26 @@ void SealedWriter::publish(const std::function<void()>& check) {
   target_.publish(check);
 }
 
-void write_format(File& file, const std::string& format, std::int64_t version) {
+void write_format(File& file, const std::string& format) {
   file.write_attribute("/", "format", format);
-  file.write_attribute("/", "format_version", version);
+  file.write_attribute("/", "format_version", kFormatVersion);
   file.write_attribute("/", "created_by", kCreatedBy);
 }
 
-void check_format(const File& file, const std::string& format, std::int64_t version) {
-  const std::string found = file.has_attribute("/", "format") ? file.text_attribute("/", "format") : "unknown";
-  if (found != format) throw Error("cannot read {}: its format is {}, but {} was expected", file.name(), found, format);
-  const std::int64_t found_version = file.integer_attribute("/", "format_version");
-  if (found_version > version)
+std::string format_of(const File& file) {
+  if (!file.has_attribute("/", "format_version")) return "unknown";
+  const std::int64_t version = file.integer_attribute("/", "format_version");
+  if (version != kFormatVersion)
     throw Error(
-        "cannot read {}: it is {} version {}, but this program knows only versions up to {}; use a newer rnnsearch",
-        file.name(), format, found_version, version);
+        "cannot read {}: it has format version {}, but this program reads only version {}; make a corpus again with "
+        "rnnsearch prepare and a checkpoint with rnnsearch train, or use the version of rnnsearch that wrote it",
+        file.name(), version, kFormatVersion);
+  return file.text_attribute("/", "format");
+}
+
+void check_format(const File& file, const std::string& format) {
+  const std::string found = format_of(file);
+  if (found != format) throw Error("cannot read {}: its format is {}, but {} was expected", file.name(), found, format);
 }
 
 }  // namespace rnnsearch::storage

@@ -140,13 +140,12 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
   }
   storage::SealedWriter writer(output);
   storage::File& file = writer.file();
-  const corpus::TextPipeline pipeline = corpus::read_pipeline(newest.file);
-  begin_checkpoint(file, pipeline, false, newest.update, newest.config);
+  begin_checkpoint(file, newest.update, newest.config);
   file.write_attribute("/", kAverageOf, std::string_view(names));
   for (const char* side : {"source", "target"}) {
     corpus::write_vocabulary(file, side, corpus::read_vocabulary(newest.file, side));
   }
-  corpus::write_pipeline(file, pipeline);
+  corpus::write_pipeline(file, corpus::read_pipeline(newest.file));
   file.write_attribute("/state", "corpus_fingerprint",
                        std::string_view(newest.file.text_attribute("/state", "corpus_fingerprint")));
   for (const model::Parameter& parameter : model::parameter_layout_of(model_options_of(newest.config)).parameters) {

@@ -1,9 +1,10 @@
 // The layout of a checkpoint. It is a contract: people read checkpoints with h5py, and later versions of this program
 // must be able to read them. A checkpoint is a sealed file (storage/sealed_file.h) and is never updated in place.
 //
-//   /                      format="rnnsearch-checkpoint", format_version=1 (2 with /average, 3 with subwords or
-//                          normalization, 4 with copy patterns), created_by, source_language, target_language, update,
-//                          compiler and libraries (versions) of the program that wrote it,
+// As in a corpus (corpus/format.h), all datasets are contiguous, without filters.
+//
+//   /                      format="rnnsearch-checkpoint", format_version=5, created_by, source_language,
+//                          target_language, update, compiler and libraries (versions) of the program that wrote it,
 //                          complete=1 (written last)
 //   /config                a text attribute for each option of the model and the training, named as the option;
 //                          precision: f32 or bf16, of the matrix products in the last update
@@ -232,7 +233,7 @@ std::string libraries() {
 
 storage::File open_checkpoint(const std::filesystem::path& path, const Poll& poll) {
   storage::File file = storage::open_sealed(path, "checkpoint", storage::SealCheck::kDigest, poll);
-  storage::check_format(file, kFormat, kCheckpointVersion);
+  storage::check_format(file, kFormat);
   if (!file.has_attribute("/", "complete"))
     throw Error("checkpoint: {} was not written to its end; use the previous checkpoint", path);
   return file;
@@ -249,12 +250,8 @@ Config read_config(const storage::File& file) {
   return config;
 }
 
-void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline, bool has_average, std::uint64_t update,
-                      const Config& config) {
-  storage::write_format(file, kFormat,
-                        corpus::version_of(pipeline) > 1 ? corpus::version_of(pipeline) + 1
-                        : has_average                    ? 2
-                                                         : 1);
+void begin_checkpoint(storage::File& file, std::uint64_t update, const Config& config) {
+  storage::write_format(file, kFormat);
   file.write_attribute("/", "update", update);
   file.write_attribute("/", "compiler", std::string_view(kCompiler));
   file.write_attribute("/", "libraries", std::string_view(libraries()));
@@ -288,7 +285,7 @@ void write_checkpoint(storage::File& file, const CheckpointSource& source) {
   Config config = config_of(source.options);
   config.merge(config_of(source.model_options));
   config[kPrecision] = kernels::name_of(kernels::precision());
-  begin_checkpoint(file, source.pipeline, !source.average.empty(), source.state.update, config);
+  begin_checkpoint(file, source.state.update, config);
   corpus::write_vocabulary(file, "source", source.source_vocabulary);
   corpus::write_vocabulary(file, "target", source.target_vocabulary);
   corpus::write_pipeline(file, source.pipeline);

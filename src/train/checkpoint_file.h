@@ -18,10 +18,8 @@ inline constexpr const char* kAverageOf = "average_of";
 /// Opens a checkpoint after verifying digest, format and version. Throws Error if it is not a finished checkpoint.
 storage::File open_checkpoint(const std::filesystem::path& path, const Poll& poll = {});
 
-/// Writes the start of a checkpoint: the format (with the oldest version that can represent it), the update of its
-/// parameters, and the options.
-void begin_checkpoint(storage::File& file, const corpus::TextPipeline& pipeline, bool has_average, std::uint64_t update,
-                      const Config& config);
+/// Writes the start of a checkpoint: the format, the update of its parameters, and the options.
+void begin_checkpoint(storage::File& file, std::uint64_t update, const Config& config);
 
 /// The options that the checkpoint was trained with.
 Config read_config(const storage::File& file);

@@ -17,12 +17,7 @@ namespace {
 
 /// A corpus whose pairs can be told apart by their first source word.
 struct Tiny {
-  explicit Tiny(std::size_t pairs)
-      : corpus((prepare(shards_of(tiny_options(scratch, pairs))), scratch / "corpus.h5")) {}
-  static PrepareOptions shards_of(PrepareOptions options) {
-    options.shard_pairs = 37;
-    return options;
-  }
+  explicit Tiny(std::size_t pairs) : corpus((prepare(tiny_options(scratch, pairs)), scratch / "corpus.h5")) {}
   std::vector<std::string> names(const BatchSlice& slice) const {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < slice.source.size(); ++i)
@@ -88,7 +83,7 @@ TEST_P(BatchSequenceOfSize, HandsOutEveryPairOnceAnEpochInBatchesThatAreNotTooLa
 
 TEST(BatchSequence, GivesEveryPairItsLinks) {
   const Scratch scratch;
-  PrepareOptions options = Tiny::shards_of(tiny_options(scratch, 211));
+  PrepareOptions options = tiny_options(scratch, 211);
   options.train[0].alignments = write_links(scratch / "links", options.train[0]);
   prepare(options);
   const Corpus corpus(options.output);
@@ -304,17 +299,18 @@ TEST(BatchSequence, FailsAtTheSamePlaceWithTheSameSentenceWhetherItReadsAheadOrN
   {
     storage::SealedWriter writer(scratch / "corpus.h5");
     storage::File& file = writer.file();
-    storage::write_format(file, kCorpusFormat, kCorpusVersion);
+    storage::write_format(file, kCorpusFormat);
     file.write_attribute("/", "fingerprint", "0");
     write_pipeline(file, {});
+    write_selection(file, {});
     for (const std::string side : {"source", "target"}) {
       write_vocabulary(file, side, Vocabulary({"<unk>", "<s>", "</s>", "a"}, {0, 0, 0, 0}));
       std::vector<std::uint64_t> offset(212);
       std::iota(offset.begin(), offset.end(), 0);
       std::vector<WordId> words(211, 3);
       words[170] = side == "source" ? 4 : 3;  // there is no such word
-      file.write<std::uint64_t>(shard_path(0) + "/" + side + "_offset", offset);
-      file.write<WordId>(shard_path(0) + "/" + side + "_words", words);
+      file.write<std::uint64_t>("/train/" + side + "_offset", offset);
+      file.write<WordId>("/train/" + side + "_words", words);
     }
     writer.publish();
   }

@@ -14,26 +14,27 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-TEST(Corpus, ReadsTheSamePairsWhateverTheShards) {
+TEST(Corpus, ReadsTheSamePairsInAnyPortion) {
   const Scratch scratch;
   PrepareOptions options = tiny_options(scratch, 50);
   prepare(options);
-  options.output = scratch / "shards.h5";
-  options.shard_pairs = 7;
-  prepare(options);
-  const Corpus whole(scratch / "corpus.h5"), cut(scratch / "shards.h5", Verify::kSkip);
-  EXPECT_EQ(cut.train_pairs(), 50u);
-  EXPECT_EQ(cut.train_source_words(), whole.train_source_words());
+  const Corpus corpus(options.output, Verify::kSkip);
+  ASSERT_EQ(corpus.train_pairs(), 50u);
+  const PairBlock whole = corpus.read_pairs(0, 50);
+  EXPECT_EQ(corpus.train_source_words(), whole.source.words.size());
   for (std::uint64_t first = 0; first <= 50; first += 5) {
     for (std::uint64_t count = 0; count <= 50 - first; count += 3) {
-      const PairBlock a = whole.read_pairs(first, count), b = cut.read_pairs(first, count);
-      ASSERT_EQ(a.source.size(), count);
-      ASSERT_EQ(a.source.words, b.source.words);
-      ASSERT_EQ(a.source.offsets, b.source.offsets);
-      ASSERT_EQ(a.target.words, b.target.words);
-      ASSERT_EQ(a.target.offsets, b.target.offsets);
-      if (count > 0) {
-        ASSERT_EQ(whole.source_vocabulary().word(a.source[0][0]), "p" + std::to_string(first));
+      const PairBlock part = corpus.read_pairs(first, count);
+      const auto lengths = corpus.read_lengths(first, count);
+      ASSERT_EQ(part.source.size(), count);
+      ASSERT_EQ(part.target.size(), count);
+      ASSERT_EQ(lengths[0].size(), count);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        ASSERT_THAT(part.source[i], testing::ElementsAreArray(whole.source[first + i]));
+        ASSERT_THAT(part.target[i], testing::ElementsAreArray(whole.target[first + i]));
+        ASSERT_EQ(lengths[0][i], part.source.length(i));
+        ASSERT_EQ(lengths[1][i], part.target.length(i));
+        ASSERT_EQ(corpus.source_vocabulary().word(part.source[i][0]), "p" + std::to_string(first + i));
       }
     }
   }
@@ -60,30 +61,32 @@ TEST(Corpus, IsRefusedInOneSentenceWhenTruncatedOrWithABitFlipped) {
   }
 }
 
-TEST(Corpus, IsToldFromOtherKindsOfFilesAndLaterVersions) {
+TEST(Corpus, IsToldFromOtherKindsOfFilesAndOtherVersions) {
   const Scratch scratch;
   const auto refusal = [&](const std::filesystem::path& path) { return message_of([&] { Corpus corpus(path); }); };
   EXPECT_THAT(refusal(scratch / "none.h5"), AllOf(HasSubstr("none.h5"), HasSubstr("No such file")));
   EXPECT_THAT(refusal(write_text(scratch / "text.h5", "one sentence a line\n")), HasSubstr("another kind"));
   EXPECT_THAT(refusal(write_text(scratch / "zip.h5", "PK\x03\x04" + std::string(500, '\1'))),
               HasSubstr("another kind"));
-  for (const auto& [name, format, version] : {std::tuple{"checkpoint.h5", "rnnsearch-checkpoint", 1},
-                                              {"later.h5", kCorpusFormat, static_cast<int>(kCorpusVersion) + 1}}) {
+  for (const auto& [name, format, version] :
+       {std::tuple{"checkpoint.h5", "rnnsearch-checkpoint", storage::kFormatVersion},
+        {"earlier.h5", kCorpusFormat, storage::kFormatVersion - 1}}) {
     storage::SealedWriter writer(scratch / name);
-    storage::write_format(writer.file(), format, version);
+    storage::write_format(writer.file(), format);
+    writer.file().write_attribute("/", "format_version", version);
     writer.publish();
   }
   EXPECT_THAT(refusal(scratch / "checkpoint.h5"),
               AllOf(HasSubstr("rnnsearch-checkpoint"), HasSubstr("rnnsearch-corpus")));
-  EXPECT_THAT(refusal(scratch / "later.h5"), AllOf(HasSubstr("version 4"), HasSubstr("newer rnnsearch")));
+  EXPECT_THAT(refusal(scratch / "earlier.h5"), AllOf(HasSubstr("version 4"), HasSubstr("rnnsearch prepare")));
 }
 
-/// A sealed file with one shard, good unless told otherwise.
+/// A sealed file, good unless told otherwise.
 struct Content {
   std::vector<std::uint64_t> source_offset{0, 2, 3}, target_offset{0, 1, 2};
   std::vector<WordId> source_words{3, 3, 0}, target_words{3, 3};
   std::vector<std::string> vocabulary{"<unk>", "<s>", "</s>", "a"};
-  std::string shard = "/train/00000";
+  std::string train = "/train";
 };
 
 std::string refusal_of(const Content& content) {
@@ -91,18 +94,19 @@ std::string refusal_of(const Content& content) {
   {
     storage::SealedWriter writer(scratch / "corpus.h5");
     storage::File& file = writer.file();
-    storage::write_format(file, kCorpusFormat, kCorpusVersion);
+    storage::write_format(file, kCorpusFormat);
     file.write_attribute("/", "fingerprint", "0");
     write_pipeline(file, {});
+    write_selection(file, {});
     for (const std::string side : {"source", "target"}) {
       file.write_texts("/vocabulary/" + side, content.vocabulary);
       file.write<std::uint64_t>("/vocabulary/" + side + "_count",
                                 std::vector<std::uint64_t>(content.vocabulary.size()));
     }
-    file.write<std::uint64_t>(content.shard + "/source_offset", content.source_offset);
-    file.write<std::uint64_t>(content.shard + "/target_offset", content.target_offset);
-    file.write<WordId>(content.shard + "/source_words", content.source_words);
-    file.write<WordId>(content.shard + "/target_words", content.target_words);
+    file.write<std::uint64_t>(content.train + "/source_offset", content.source_offset);
+    file.write<std::uint64_t>(content.train + "/target_offset", content.target_offset);
+    file.write<WordId>(content.train + "/source_words", content.source_words);
+    file.write<WordId>(content.train + "/target_words", content.target_words);
     writer.publish();
   }
   return message_of([&] {
@@ -116,7 +120,7 @@ TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
   Content content;
   content.source_offset = {0, 2, 4};
   EXPECT_THAT(refusal_of(content),
-              AllOf(HasSubstr("/train/00000/source_offset"), HasSubstr("ends at 4"), HasSubstr("3 words")));
+              AllOf(HasSubstr("/train/source_offset"), HasSubstr("ends at 4"), HasSubstr("3 words")));
   content = {};
   content.source_offset = {1, 2, 3};
   EXPECT_THAT(refusal_of(content), HasSubstr("begins at 1"));
@@ -147,8 +151,8 @@ TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
     EXPECT_THAT(refusal_of(content), HasSubstr("/vocabulary/source")) << word;
   }
   content = {};
-  content.shard = "/train/00001";
-  EXPECT_THAT(refusal_of(content), HasSubstr("/train/00000"));
+  content.train = "/training";
+  EXPECT_THAT(refusal_of(content), HasSubstr("/train/source_offset: there is no such object"));
 }
 
 }  // namespace

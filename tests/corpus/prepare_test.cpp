@@ -80,7 +80,6 @@ TEST(Prepare, KeepsTheLinksOfThePairsThatItKeeps) {
   PrepareOptions options = options_of(scratch, "a b\na b c d\nc\n\na a\n", "x\ny\nx y\nx\ny y\n");
   options.train[0].alignments = write_text(scratch / "links", "1-0 0-0\n3-0\n0-1\nof a pair that is dropped\n\n");
   options.cleaning.max_length = 3;
-  options.shard_pairs = 2;
   const std::string with = prepare(options).fingerprint;
   const Corpus corpus(options.output);
   EXPECT_TRUE(corpus.has_alignments());
@@ -226,8 +225,7 @@ TEST(Prepare, KeepsEmptyTargetsWhereAsked) {
   EXPECT_EQ(report.dropped[Drop::kEmptySource], 1u) << "a source is never empty";
   EXPECT_EQ(report.dropped[Drop::kEmptyTarget], 0u);
   const Corpus corpus(options.output);
-  ASSERT_TRUE(corpus.selection());
-  EXPECT_TRUE(corpus.selection()->cleaning.keep_empty_targets);
+  EXPECT_TRUE(corpus.selection().cleaning.keep_empty_targets);
   EXPECT_EQ(corpus.target_vocabulary().counts()[kEnd], 3u) << "</s> of the empty target, too";
   const PairBlock pairs = corpus.read_pairs(0, 3);
   EXPECT_THAT((std::vector<std::size_t>{pairs.target.length(0), pairs.target.length(1), pairs.target.length(2)}),
@@ -253,10 +251,9 @@ TEST(Prepare, CleansAndRemembersWhatItDropped) {
   EXPECT_EQ(report.pairs_kept + report.dropped.total(), report.pairs_read);
   EXPECT_THAT(report.dropped.counts, ElementsAre(1, 1, 1, 0, 1, 1, 2, 0, 1));
   const Corpus corpus(options.output);
-  ASSERT_TRUE(corpus.selection());
-  EXPECT_EQ(corpus.selection()->cleaning, options.cleaning);
-  EXPECT_EQ(corpus.selection()->pairs_read, 11u);
-  EXPECT_EQ(corpus.selection()->dropped, report.dropped);
+  EXPECT_EQ(corpus.selection().cleaning, options.cleaning);
+  EXPECT_EQ(corpus.selection().pairs_read, 11u);
+  EXPECT_EQ(corpus.selection().dropped, report.dropped);
   EXPECT_THAT(corpus.read_lengths(1, 2), ElementsAre(ElementsAre(2, 2), ElementsAre(2, 2)));
 
   options.overwrite = true;
@@ -341,13 +338,14 @@ TEST(Prepare, UsesTheWordTokenizerByDefault) {
   EXPECT_NE(corpus.source_vocabulary().id("hello"), kUnknown);
 }
 
-TEST(Prepare, GivesTheSameFingerprintWhateverTheShardsAndAnotherForOtherContent) {
+TEST(Prepare, GivesTheSameFileForTheSameContentAndAnotherFingerprintForOther) {
   const Scratch scratch;
   PrepareOptions options = tiny_options(scratch, 50);
   options.overwrite = true;
   const std::string fingerprint = prepare(options).fingerprint;
-  options.shard_pairs = 7;
+  const std::string bytes = read_file(options.output);
   EXPECT_EQ(prepare(options).fingerprint, fingerprint);
+  EXPECT_EQ(read_file(options.output), bytes);
   options.cleaning.max_length = 11;
   EXPECT_NE(prepare(options).fingerprint, fingerprint);
   options.cleaning.max_length = 50;

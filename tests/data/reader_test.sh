@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Other programs read our files. data/reader.py (h5py and NumPy) reads a corpus, a checkpoint and a log; from the parameters that it
-# reads, under the paper's names, the paper's equations give the same alphas as `rnnsearch align --json`, within 2e-5. h5dump reads the
+# Other programs read our files. The lines of Python in data/README.md read a corpus. data/reader.py (h5py and NumPy) reads a corpus, a
+# checkpoint and a log; from the parameters that it reads, under the paper's names, the paper's equations give the same alphas as `rnnsearch align --json`, within 2e-5. h5dump reads the
 # corpus and the checkpoint, whose format is one that HDF5 1.10 knows.
 set -euo pipefail
 fail() { echo "FAILED: $*" >&2 && exit 1; }
@@ -25,6 +25,9 @@ for file in corpus.h5 "$checkpoint"; do
   # This can fail only with an HDF5 that writes newer formats, such as 2.0.
   [[ $(od -An -tu1 -j8 -N1 "$file") -le 3 ]] || fail "$file has a superblock that HDF5 1.10 does not know"
 done
+
+sed -n '/^\x60*python$/,/^\x60/{/^\x60/!p}' "$SOURCE/data/README.md" | "$python" - >said || fail "the lines in data/README.md do not run"
+cmp said <(head -n 1 text/train.source) || fail "the lines in data/README.md print $(<said)"
 
 PYTHONPATH=$SOURCE/data "$python" - "$checkpoint" <<'END' || fail "see above"
 import json, sys

@@ -144,7 +144,7 @@ std::vector<std::vector<Words>> some_phrases(std::size_t sentences, std::uint64_
 PerSentence requiring(const std::vector<std::vector<Words>>& phrases) {
   PerSentence per_sentence;
   for (const auto& of_sentence : phrases) per_sentence.required.emplace_back(of_sentence, nullptr);
-  return of;
+  return per_sentence;
 }
 
 bool contains(const Words& words, const Words& phrase) {

@@ -17,7 +17,7 @@ class HostileFile {
 
   enum class Kind { kGood, kChanged, kBrokenSeal };
   /// Takes from the input: how many changes through the HDF5 API (attributes and elements to other values, datasets to
-  /// other shapes, types and filters, chunks to other bytes and filter masks, links removed, moved, made loops), then
+  /// other shapes, types, layouts and filters, links removed, moved, made loops), then
   /// how many bytes of the payload, and of the sealed file, get other values. An empty input changes nothing.
   /// kBrokenSeal: bytes differ from what was sealed.
   Kind write(const std::filesystem::path& path, Input& input) const;
@@ -28,7 +28,7 @@ class HostileFile {
     bool is_group;
     std::vector<std::string> attributes;
   };
-  void change(std::int64_t file, bool& chunks_are_changed, Input& input) const;
+  void change(std::int64_t file, Input& input) const;
 
   std::string payload_;
   std::vector<Object> objects_;

@@ -33,7 +33,7 @@ void write_bytes(const fs::path& path, const std::string& bytes) {
 
 void write_small(const fs::path& path) {
   SealedWriter writer(path);
-  write_format(writer.file(), "rnnsearch-test", 1);
+  write_format(writer.file(), "rnnsearch-test");
   std::vector<std::uint32_t> words(500);
   std::iota(words.begin(), words.end(), 0u);
   writer.file().write<std::uint32_t>("/words", words);
@@ -46,7 +46,7 @@ TEST(SealedFile, IsReadAsItWasWrittenAndLeavesNoTemporary) {
   EXPECT_EQ(scratch.files(), 1u);
   const File file = open_sealed(scratch / "a.h5", "test");
   EXPECT_EQ(file.read<std::uint32_t>("/words")[499], 499u);
-  check_format(file, "rnnsearch-test", 1);
+  check_format(file, "rnnsearch-test");
 }
 
 TEST(SealedFile, CanBeLeftWhileItsDigestIsRead) {
@@ -147,21 +147,25 @@ TEST(SealedFile, IsRefusedAtOnceWhereItIsANamedPipe) {
   EXPECT_THAT(message_of([&] { verify_seal(pipe, "corpus"); }), HasSubstr("pipe.h5: it is not a regular file"));
 }
 
-TEST(SealedFile, OfAnotherFormatOrALaterVersionIsRefused) {
+TEST(SealedFile, OfAnotherFormatOrAnotherVersionIsRefused) {
   const Scratch scratch;
-  {
-    SealedWriter writer(scratch / "later.h5");
-    write_format(writer.file(), "rnnsearch-test", 2);
+  const auto said_of = [&](const char* name) {
+    return message_of([&] { check_format(open_sealed(scratch / name, "test"), "rnnsearch-corpus"); });
+  };
+  for (const int change : {-1, 1}) {
+    SealedWriter writer(scratch / "other.h5");
+    write_format(writer.file(), "rnnsearch-corpus");
+    writer.file().write_attribute("/", "format_version", kFormatVersion + change);
     writer.publish();
-    SealedWriter plain(scratch / "plain.h5");
-    plain.publish();
+    EXPECT_THAT(said_of("other.h5"),
+                AllOf(HasSubstr(fmt::format("format version {}, but this program reads only version {}",
+                                            kFormatVersion + change, kFormatVersion)),
+                      HasSubstr("make a corpus again with rnnsearch prepare"), testing::Not(HasSubstr("\n"))));
   }
-  const File later = open_sealed(scratch / "later.h5", "test");
-  EXPECT_THAT(message_of([&] { check_format(later, "rnnsearch-test", 1); }), HasSubstr("version 2"));
-  EXPECT_THAT(message_of([&] { check_format(later, "rnnsearch-corpus", 1); }),
-              AllOf(HasSubstr("rnnsearch-test"), HasSubstr("rnnsearch-corpus")));
-  EXPECT_THAT(message_of([&] { check_format(open_sealed(scratch / "plain.h5", "test"), "rnnsearch-corpus", 1); }),
-              HasSubstr("unknown"));
+  write_small(scratch / "test.h5");
+  EXPECT_THAT(said_of("test.h5"), AllOf(HasSubstr("rnnsearch-test"), HasSubstr("rnnsearch-corpus")));
+  SealedWriter(scratch / "plain.h5").publish();
+  EXPECT_THAT(said_of("plain.h5"), HasSubstr("unknown"));
 }
 
 TEST(SealedFile, OpensInOtherProgramsOfHdf5) {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +38,7 @@ enum class Verify { kDigest, kSkip };
 /// Thread-safe: several threads may read one corpus at the same time.
 class Corpus {
  public:
-  /// Throws Error for a file that is missing, truncated, damaged, not a corpus or of a newer version. `poll` is called
+  /// Throws Error for a file that is missing, truncated, damaged, not a corpus or of another version. `poll` is called
   /// now and then while the digest is computed; an exception that it throws ends the reading.
   explicit Corpus(const std::filesystem::path& path, Verify verify = Verify::kDigest,
                   const std::function<void()>& poll = {});
@@ -53,16 +52,14 @@ class Corpus {
   bool joint_vocabulary() const;  // whether both vocabularies have the same words; their counts differ
   const TextPipeline& pipeline() const;
   const std::string& fingerprint() const;  // hash over vocabularies, counts and token data
-  /// How the training pairs were selected; empty for corpora written before this was recorded.
-  const std::optional<Selection>& selection() const;
+  const Selection& selection() const;      // how the training pairs were selected
   std::uint64_t train_pairs() const;
   std::uint64_t train_source_words() const;  // without </s>
   std::uint64_t train_target_words() const;
   bool has_alignments() const;                 // whether training pairs have links between words
   std::vector<std::string> set_names() const;  // "dev" and "test/NAME"
 
-  /// Reads pairs [first, first + count) of the training part in bulk, across shards. REQUIRES: first + count <=
-  /// train_pairs().
+  /// Reads pairs [first, first + count) of the training part in bulk. REQUIRES: first + count <= train_pairs().
   PairBlock read_pairs(std::uint64_t first, std::uint64_t count) const;
   /// Reads only the lengths of these pairs, in words without </s>, which is cheaper: [source, target][pairs].
   std::array<std::vector<std::uint64_t>, 2> read_lengths(std::uint64_t first, std::uint64_t count) const;

@@ -2,13 +2,16 @@
 // be able to read them. A corpus is a sealed file (storage/sealed_file.h) that `prepare` writes and nothing changes
 // afterwards.
 //
-//   /                        format="rnnsearch-corpus", format_version=1 (2 with subwords or normalization, 3
-//                            with copy patterns),
-//                            created_by, source_language, target_language,
-//                            fingerprint: XXH3-128 over vocabularies, counts, pipeline and the words of /train,
-//                            independent of the division into shards; checkpoints record it
-//   /vocabulary/source       string[Kx]     index = id; 0 <unk>, 1 <s>, 2 </s>, then by falling frequency
-//   /vocabulary/target       string[Ky]
+// text[n] is a group of two datasets: bytes, uint8[], UTF-8, and offset, uint64[n+1]: text i is bytes [offset[i],
+// offset[i+1]). All datasets are contiguous, without filters, so that no chunk, filter or reference of a file from an
+// untrusted source has to be checked; compression would make corpora 0.42 times as large. Texts in attributes have a
+// fixed length. data/README.md reads a corpus in Python.
+//
+//   /                        format="rnnsearch-corpus", format_version=5, created_by, source_language,
+//                            target_language, fingerprint: XXH3-128 over vocabularies, counts, pipeline and the words
+//                            of /train; checkpoints record it
+//   /vocabulary/source       text[Kx]       index = id; 0 <unk>, 1 <s>, 2 </s>, then by falling frequency
+//   /vocabulary/target       text[Ky]
 //   /vocabulary/source_count uint64[Kx]     occurrences in /train; <unk> counts all words that are not in the
 //   /vocabulary/target_count uint64[Ky]     vocabulary, <s> is 0, and </s> is the number of sentences
 //   /vocabulary              joint=1 if both sides have the same words, sorted by falling frequency in both sides
@@ -16,17 +19,17 @@
 //   /vocabulary/source_model uint8[]        with subwords: the model file of SentencePiece or subword-nmt;
 //   /vocabulary/target_model                the words of the vocabulary are its pieces
 //   /pipeline                tokenizer, lowercase (0 or 1): how text is split into words (corpus/text_pipeline.h);
-//                            normalization: "nfc" or "nfkc"; missing: characters are not normalized;
+//                            normalization: "none", "nfc" or "nfkc";
 //                            copy_patterns: regular expressions of RE2, one per line, of the text for which the words
 //                            <copy1>, <copy2> ... stand (text/placeholders.h); missing: there are none;
 //                            subwords: "sentencepiece" or "bpe-codes"; missing: words are not split;
 //                            libraries: versions of the libraries that split the text, such as "ICU 72.1", where the
-//                            version matters (libraries_of); "unknown" if the corpus did not record them
+//                            version matters (libraries_of), otherwise empty
 //   /selection               how training pairs were selected (corpus/cleaning.h): the options max_length, max_ratio,
 //                            keep_empty_targets (only if set; targets in /train may then be empty), drop_copies,
 //                            drop_repeated, source_script, target_script, script_share; the counts pairs_read and
-//                            dropped_REASON, uint64. Missing in corpora of the first versions
-//   /train/00000             a shard of at most `shard_pairs` pairs; /train/00001 and so on follow
+//                            dropped_REASON, uint64
+//   /train
 //      source_words          uint32[words]    ids without </s>
 //      source_offset         uint64[pairs+1]  words of pair i are [offset[i], offset[i+1])
 //      target_words, target_offset
@@ -34,22 +37,13 @@
 //                                             source word and that of a target word, from 0. Readers that do not know
 //                                             them read the same pairs; they are part of the fingerprint
 //      alignment_offset      uint64[pairs+1]  the links of pair i are [offset[i], offset[i+1])
-//   /dev, /test/NAME         as a shard, where the target is the first reference, and in addition:
-//      source_text           string[pairs]    raw lines
-//      reference_text        string[pairs]    raw lines; further references are reference_text_1, reference_text_2, ...
-//
-// All *_words and *_offset are compressed in chunks: shuffle, deflate level 1, Fletcher-32. Measured twice on a million
-// pairs of 21 and 24 words with two cores: compression reduces the size, and thus the data that a slow or remote file
-// system transfers for a window of the batch sequence, to 0.35. Reading a window takes 4 to 6 times the CPU time (0.08
-// s for 65,536 pairs, on a background thread, beside minutes of training); writing takes 5 to 6 times the CPU time (1.5
-// s for the million). Deflate level 6 made the file 3% smaller and took 2 to 3 times as long. Chunks twice as large
-// took 1.4 times as long to read; chunks half as large, and no compression, were within the noise. Debian's HDF5 has no
-// Zstandard. Uncompressed files can be read in the same way.
+//   /dev, /test/NAME         as /train without alignments, where the target is the first reference, and in addition:
+//      source_text           text[pairs]      raw lines
+//      reference_text        text[pairs]      raw lines; further references are reference_text_1, reference_text_2, ...
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -61,30 +55,23 @@
 namespace rnnsearch::corpus {
 
 inline constexpr const char* kCorpusFormat = "rnnsearch-corpus";
-/// The newest format version that this program reads. It writes the oldest version that can represent a corpus.
-inline constexpr std::int64_t kCorpusVersion = 3;
-inline constexpr const char* kJoint = "joint";                               // attribute of /vocabulary
-inline constexpr std::size_t kWordsChunk = 1 << 14, kOffsetChunk = 1 << 11;  // elements of an HDF5 chunk
+inline constexpr const char* kJoint = "joint";  // attribute of /vocabulary
 
 /// Writes /vocabulary/SIDE and /vocabulary/SIDE_count; side is "source" or "target". Checkpoints use it too.
 void write_vocabulary(storage::File& file, const std::string& side, const Vocabulary& vocabulary);
 /// Throws Error, naming the file, if it is not a valid vocabulary.
 Vocabulary read_vocabulary(const storage::File& file, const std::string& side);
 
-/// The oldest format version that can represent this pipeline.
-std::int64_t version_of(const TextPipeline& pipeline);
 /// Writes /pipeline, the subword models and the language attributes of "/", in a corpus and in a checkpoint.
 void write_pipeline(storage::File& file, const TextPipeline& pipeline);
 TextPipeline read_pipeline(const storage::File& file);
 
-/// Writes and reads /selection. The result is empty if the corpus has none.
+/// Writes and reads /selection.
 void write_selection(storage::File& file, const Selection& selection);
-std::optional<Selection> read_selection(const storage::File& file);
-/// Throws Error, naming the file, if `text` is not a line of valid UTF-8. HDF5 strings may hold any bytes.
+Selection read_selection(const storage::File& file);
+/// Throws Error, naming the file, if `text` is not a line of valid UTF-8. A file may hold any bytes.
 void check_text(const storage::File& file, const std::string& location, std::string_view text);
 
-/// "/train/00042"
-std::string shard_path(std::uint64_t shard);
 /// "reference_text", "reference_text_1", ...
 std::string reference_name(std::size_t k);
 

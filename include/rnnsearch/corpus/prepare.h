@@ -72,7 +72,6 @@ struct PrepareOptions {
     bool source_language = true, target_language = true, tokenizer = true, normalization = true, lowercase = true,
          copies = false;
   } given;
-  std::uint64_t shard_pairs = 1u << 20;
   /// Bytes for the tables of distinct words. Words that do not fit are sorted and written to unnamed temporary files
   /// beside the output. This does not change the corpus.
   std::size_t memory = std::size_t{1} << 30;

@@ -17,8 +17,6 @@ namespace rnnsearch::corpus {
 
 enum class Side { kSource, kTarget };
 
-inline constexpr const char* kUnknownLibraries = "unknown";  // of corpora that do not record them
-
 /// The libraries that split the text of a corpus, such as "ICU 72.1". Empty: those of this program. Not compared:
 /// pipelines that differ in nothing else are equal.
 struct LibraryNote {

@@ -1,11 +1,11 @@
 // HDF5 files behind owning handles. No other module includes HDF5.
 //
-// Paths inside a file are absolute, such as "/train/00000/source_words"; missing groups are created. Datasets of
-// numbers have Fletcher-32 checksums (HDF5 has none for texts; the seal covers those). Numbers are little-endian,
-// strings are variable-length UTF-8 without NUL bytes. Before anything is read, it is checked against the layouts that
-// this program writes (src/storage/content.h, src/storage/text_references.h), because HDF5 does not check it. Every
-// failure throws Error with the file, the place in it and HDF5's own reason. Thread-safe: calls are serialised in the
-// order of their arrival.
+// Paths inside a file are absolute, such as "/train/source_words"; missing groups are created. Every dataset is a
+// little-endian array in one piece, without filters. A list of texts is a group of two datasets: `bytes` (uint8, UTF-8
+// without NUL bytes) and `offset` (uint64; text i is bytes [offset[i], offset[i + 1])). Attributes are numbers of 64
+// bits or texts of fixed length (UTF-8, padded with NUL bytes). Before anything is read, it is checked against these
+// layouts (src/storage/content.h), because HDF5 does not check it. Every failure throws Error with the file, the place
+// in it and HDF5's own reason. Thread-safe: calls are serialised in the order of their arrival.
 #pragma once
 
 #include <concepts>
@@ -54,7 +54,6 @@ class File {
 
   /// Like every function that takes a path, it throws Error if the path contains a link that is not a hard link.
   bool exists(const std::string& path) const;
-  bool is_group(const std::string& path) const;
   /// The names of the objects in a group, sorted.
   std::vector<std::string> children(const std::string& group) const;
   std::vector<std::uint64_t> shape(const std::string& dataset) const;
@@ -64,7 +63,13 @@ class File {
   /// A view with a stride is written without a copy.
   template <Number T>
   void write(const std::string& dataset, ConstMatrixView<T> values);
-  void write_texts(const std::string& dataset, std::span<const std::string> texts);
+  /// Creates a list, whose `size` values must then be written with write_range.
+  template <Number T>
+  void create_list(const std::string& dataset, std::uint64_t size);
+  /// Writes elements [first, first + values.size()) of a list. Throws Error if it is shorter.
+  template <Number T>
+  void write_range(const std::string& dataset, std::uint64_t first, std::span<const T> values);
+  void write_texts(const std::string& group, std::span<const std::string> texts);
 
   /// Reads a one-dimensional dataset. The element type must be the one that it was written with.
   template <Number T>
@@ -77,10 +82,10 @@ class File {
   void read_into(const std::string& dataset, std::span<T> values) const;
   template <Number T>
   void read_into(const std::string& dataset, MatrixView<T> values) const;
-  std::vector<std::string> read_texts(const std::string& dataset) const;
+  std::vector<std::string> read_texts(const std::string& group) const;
 
   /// Writes an attribute of a dataset or a group ("/" is the file), and replaces an existing one. A missing group is
-  /// created.
+  /// created. A text must not hold NUL bytes.
   void write_attribute(const std::string& object, const std::string& attribute, std::string_view text);
   template <class T>
   requires std::is_arithmetic_v<T>
@@ -103,8 +108,6 @@ class File {
   }
 
  private:
-  template <Number T>
-  friend class Appender;
   File(std::int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
   template <Number T>
   void write_number(const std::string& object, const std::string& attribute, T value);
@@ -115,29 +118,33 @@ class File {
   std::string name_;
 };
 
-/// A one-dimensional dataset that grows, in chunks of `chunk_elements` elements. Each chunk is compressed with shuffle
-/// and deflate, filters that every HDF5 can read. Holds at most one chunk in memory.
+/// Writes a list of known length piece by piece, through a small buffer.
 template <Number T>
-class Appender {
+class ListWriter {
  public:
-  Appender(File& file, const std::string& dataset, std::size_t chunk_elements);
-  ~Appender();
-  Appender(const Appender&) = delete;
-  Appender& operator=(const Appender&) = delete;
-
-  void append(std::span<const T> values);
-  std::uint64_t size() const { return written_ + buffer_.size(); }
-  /// Writes the remaining elements. Without this call the dataset ends after its last complete chunk.
-  void close();
+  /// `file` must outlive this object.
+  ListWriter(File& file, const std::string& dataset, std::uint64_t size) : file_(file), dataset_(dataset), size_(size) {
+    file.create_list<T>(dataset, size);
+  }
+  /// REQUIRES: values.size() <= room().
+  void append(std::span<const T> values) {
+    buffer_.insert(buffer_.end(), values.begin(), values.end());
+    if (buffer_.size() >= kBufferElements) flush();
+  }
+  /// The number of values that are still missing.
+  std::uint64_t room() const { return size_ - written_ - buffer_.size(); }
+  void flush() {
+    file_.write_range<T>(dataset_, written_, buffer_);
+    written_ += buffer_.size();
+    buffer_.clear();
+  }
 
  private:
-  void write_out(std::span<const T> values);
-
-  std::int64_t id_;
-  std::string place_;  // name of the dataset in errors
-  std::size_t chunk_elements_;
+  static constexpr std::size_t kBufferElements = 1 << 16;
+  File& file_;
+  std::string dataset_;
+  std::uint64_t size_, written_ = 0;
   std::vector<T> buffer_;
-  std::uint64_t written_ = 0;
 };
 
 /// The version of the library for the record of a run, such as "HDF5 1.10.8".

@@ -60,9 +60,14 @@ class SealedWriter {
   File file_;
 };
 
+/// The version of the layouts of all files (corpus/format.h, src/train/checkpoint.cpp). No other version is read.
+inline constexpr std::int64_t kFormatVersion = 5;
+
 /// Writes the attributes of "/" that identify the format: format, format_version, created_by.
-void write_format(File& file, const std::string& format, std::int64_t version);
-/// Throws Error for a file of another format or of a newer version than `version`.
-void check_format(const File& file, const std::string& format, std::int64_t version);
+void write_format(File& file, const std::string& format);
+/// Returns the attribute `format`. Throws Error for a file of another version.
+std::string format_of(const File& file);
+/// Throws Error for a file of another format or another version.
+void check_format(const File& file, const std::string& format);
 
 }  // namespace rnnsearch::storage

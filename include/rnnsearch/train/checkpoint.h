@@ -21,9 +21,6 @@
 
 namespace rnnsearch::train {
 
-/// The newest format version that this program reads. It writes the oldest version that can represent a checkpoint.
-inline constexpr std::int64_t kCheckpointVersion = 4;
-
 /// Sums over the updates since the last logged one.
 struct LogInterval {
   std::uint64_t updates = 0, pairs = 0, source_words = 0, target_words = 0;
@@ -121,7 +118,7 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& 
 /// Reads a checkpoint into weights, accumulators, step count and history, and returns the training state. If `average`
 /// is not empty, it is read too, or initialised with the weights (and a log line) if the file holds no average. The
 /// digest is verified before HDF5 parses the file. Throws Error for a file that is missing, truncated, damaged, not a
-/// checkpoint or of a newer version, for different model options or another optimiser (the message names the option and
+/// checkpoint or of another version, for different model options or another optimiser (the message names the option and
 /// both values), and for another corpus.
 TrainingState resume_checkpoint(const std::filesystem::path& path, const std::string& corpus_fingerprint,
                                 const TrainOptions& options, model::Model& model, Optimizer& optimizer,
