@@ -127,7 +127,8 @@ void change_attribute(hid_t object, const std::string& name, Input& input) {
 void change_element(hid_t dataset, Input& input) {
   const Handle space(H5Dget_space(dataset)), type(H5Dget_type(dataset));
   const int rank = H5Sget_simple_extent_ndims(space);
-  if (rank < 1 || rank > 4) return;
+  // HDF5 itself may crash when it allocates an array of any extent.
+  if (rank < 1 || rank > 4 || H5Dget_storage_size(dataset) == 0) return;
   hsize_t extents[4] = {}, at[4] = {};
   H5Sget_simple_extent_dims(space, extents, nullptr);
   for (int i = 0; i < rank; ++i) {
