@@ -11,15 +11,15 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers have the same type in the file and in memory");
 
-void refuse_filters(hid_t group, const Place& place) {
+void refuse_filters(hid_t group, const Location& location) {
   const Handle creation(H5Gget_create_plist(group), H5Pclose);
-  if (H5Pget_nfilters(creation.get()) != 0) unlike(place, "a group packed by filters", "one without");
+  if (H5Pget_nfilters(creation.get()) != 0) throw_mismatch(location, "a group packed by filters", "one without");
 }
 
-std::vector<std::uint64_t> shape_of(hid_t dataset, const Place& place) {
+std::vector<std::uint64_t> shape_of(hid_t dataset, const Location& location) {
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.get());
-  if (rank < 0) cannot("read", place);
+  if (rank < 0) throw_failure("read", location);
   std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
   if (rank > 0) H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
   return {extents.begin(), extents.end()};
@@ -35,12 +35,12 @@ hid_t number_type(hid_t type) {
 }
 
 /// Throws Error unless the file holds exactly the bytes of the dataset's shape, in one piece.
-void check_bytes(hid_t file, const Dataset& dataset, const Place& place) {
+void check_bytes(hid_t file, const Dataset& dataset, const Location& location) {
   const hid_t id = dataset.handle.get();
   const Handle creation(H5Dget_create_plist(id), H5Pclose);
   if (H5Pget_layout(creation.get()) != H5D_CONTIGUOUS || H5Pget_external_count(creation.get()) != 0 ||
       H5Pget_nfilters(creation.get()) != 0) {
-    unlike(place, "an array in chunks, packed or in other files", "one in one piece");
+    throw_mismatch(location, "an array in chunks, packed or in other files", "one in one piece");
   }
   std::uint64_t bytes = H5Tget_size(dataset.type);
   bool fits = true;
@@ -51,23 +51,23 @@ void check_bytes(hid_t file, const Dataset& dataset, const Place& place) {
   const haddr_t offset = H5Dget_offset(id);
   const hsize_t stored = offset == HADDR_UNDEF ? 0 : H5Dget_storage_size(id);
   if (!fits || stored != bytes || offset > file_bytes || bytes > file_bytes - offset) {
-    unlike(place,
-           fmt::format("{} bytes at byte {} of {} for an array of shape {}", stored, offset, file_bytes,
-                       shape_text(dataset.shape)),
-           "as many bytes as the array needs");
+    throw_mismatch(location,
+                   fmt::format("{} bytes at byte {} of {} for an array of shape {}", stored, offset, file_bytes,
+                               shape_text(dataset.shape)),
+                   "as many bytes as the array needs");
   }
 }
 
 }  // namespace
 
-void cannot(const char* act, const Place& place) {
-  throw Error("cannot {} {} at {}: {}", act, place.file, place.path, reason());
+void throw_failure(const char* act, const Location& location) {
+  throw Error("cannot {} {} at {}: {}", act, location.file, location.path, reason());
 }
 
-void unlike(const Place& place, const std::string& found, const std::string& expected) {
+void throw_mismatch(const Location& location, const std::string& found, const std::string& expected) {
   throw Error(
       "{} at {} holds {} where {} was expected; the file was written by another program or another version of this one",
-      place.file, place.path, found, expected);
+      location.file, location.path, found, expected);
 }
 
 std::string shape_text(std::span<const std::uint64_t> shape) {
@@ -84,60 +84,61 @@ Handle text_type(std::size_t bytes) {
   return type;
 }
 
-Handle find_object(hid_t file, const Place& place) {
+Handle find_object(hid_t file, const Location& location) {
   Handle object(H5Gopen2(file, "/", H5P_DEFAULT), H5Oclose);
-  if (object.ok()) refuse_filters(object.get(), place);
-  for (std::size_t begin = 1; object.ok() && begin < place.path.size();) {
-    const std::size_t end = std::min(place.path.find('/', begin), place.path.size());
-    const std::string name = place.path.substr(begin, end - begin);
+  if (object.ok()) refuse_filters(object.get(), location);
+  for (std::size_t begin = 1; object.ok() && begin < location.path.size();) {
+    const std::size_t end = std::min(location.path.find('/', begin), location.path.size());
+    const std::string name = location.path.substr(begin, end - begin);
     begin = end + 1;
     H5L_info_t link;
     if (H5Iget_type(object.get()) != H5I_GROUP || H5Lexists(object.get(), name.c_str(), H5P_DEFAULT) <= 0 ||
         H5Lget_info(object.get(), name.c_str(), &link, H5P_DEFAULT) < 0) {
       return Handle(H5I_INVALID_HID, H5Oclose);
     }
-    if (link.type != H5L_TYPE_HARD) unlike(place, "a symbolic or external link", "a hard link");
+    if (link.type != H5L_TYPE_HARD) throw_mismatch(location, "a symbolic or external link", "a hard link");
     Handle next(H5Oopen(object.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
-    if (!next.ok()) cannot("read", place);  // must come before the group is closed, which would clear the reason
+    if (!next.ok())
+      throw_failure("read", location);  // must come before the group is closed, which would clear the reason
     object = std::move(next);
-    if (H5Iget_type(object.get()) == H5I_GROUP) refuse_filters(object.get(), place);
+    if (H5Iget_type(object.get()) == H5I_GROUP) refuse_filters(object.get(), location);
   }
   return object;
 }
 
-Handle open_object(hid_t file, const Place& place) {
-  Handle object = find_object(file, place);
-  if (!object.ok()) throw Error("cannot read {} at {}: there is no such object", place.file, place.path);
+Handle open_object(hid_t file, const Location& location) {
+  Handle object = find_object(file, location);
+  if (!object.ok()) throw Error("cannot read {} at {}: there is no such object", location.file, location.path);
   return object;
 }
 
-Dataset open_dataset(hid_t file, const Place& place) {
-  Dataset dataset{open_object(file, place), H5I_INVALID_HID, {}};
+Dataset open_dataset(hid_t file, const Location& location) {
+  Dataset dataset{open_object(file, location), H5I_INVALID_HID, {}};
   const hid_t id = dataset.handle.get();
-  if (H5Iget_type(id) != H5I_DATASET) unlike(place, "an object of another kind", "an array");
+  if (H5Iget_type(id) != H5I_DATASET) throw_mismatch(location, "an object of another kind", "an array");
   const Handle type(H5Dget_type(id), H5Tclose);
   dataset.type = number_type(type.get());
-  if (dataset.type < 0) unlike(place, "values of another type", "numbers");
-  dataset.shape = shape_of(id, place);
+  if (dataset.type < 0) throw_mismatch(location, "values of another type", "numbers");
+  dataset.shape = shape_of(id, location);
   if (dataset.shape.size() != 1 && dataset.shape.size() != 2)
-    unlike(place, "an array of shape " + shape_text(dataset.shape), "a list or a matrix");
-  check_bytes(file, dataset, place);
+    throw_mismatch(location, "an array of shape " + shape_text(dataset.shape), "a list or a matrix");
+  check_bytes(file, dataset, location);
   return dataset;
 }
 
-Handle open_attribute(hid_t file, const Place& place, const std::string& attribute, H5T_class_t type_class) {
-  const Handle object = open_object(file, place);
-  if (H5Aexists(object.get(), attribute.c_str()) <= 0) unlike(place, "no attribute", "'" + attribute + "'");
+Handle open_attribute(hid_t file, const Location& location, const std::string& attribute, H5T_class_t type_class) {
+  const Handle object = open_object(file, location);
+  if (H5Aexists(object.get(), attribute.c_str()) <= 0) throw_mismatch(location, "no attribute", "'" + attribute + "'");
   Handle handle(H5Aopen(object.get(), attribute.c_str(), H5P_DEFAULT), H5Aclose);
-  if (!handle.ok()) cannot("read", place);
+  if (!handle.ok()) throw_failure("read", location);
   const Handle type(H5Aget_type(handle.get()), H5Tclose), space(H5Aget_space(handle.get()), H5Sclose);
   const auto is = [&](hid_t known) { return H5Tequal(type.get(), known) > 0; };
   const bool good = type_class == H5T_STRING  ? is(text_type(H5Tget_size(type.get())).get())
                     : type_class == H5T_FLOAT ? is(H5T_IEEE_F64LE)
                                               : is(H5T_STD_I64LE) || is(H5T_STD_U64LE);
   if (!good || H5Sget_simple_extent_type(space.get()) != H5S_SCALAR) {
-    unlike(place, "an attribute '" + attribute + "' of another type",
-           type_class == H5T_STRING ? "one text" : "one number");
+    throw_mismatch(location, "an attribute '" + attribute + "' of another type",
+                   type_class == H5T_STRING ? "one text" : "one number");
   }
   return handle;
 }

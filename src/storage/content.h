@@ -18,12 +18,12 @@
 
 namespace rnnsearch::storage {
 
-struct Place {  // named in errors as "FILE at /path"
+struct Location {  // named in errors as "FILE at /path"
   const std::string& file;
   const std::string& path;
 };
-[[noreturn]] void cannot(const char* act, const Place& place);
-[[noreturn]] void unlike(const Place& place, const std::string& found, const std::string& expected);
+[[noreturn]] void throw_failure(const char* act, const Location& location);
+[[noreturn]] void throw_mismatch(const Location& location, const std::string& found, const std::string& expected);
 /// The shape as text, such as "[3, 4]".
 std::string shape_text(std::span<const std::uint64_t> shape);
 
@@ -32,9 +32,9 @@ Handle text_type(std::size_t bytes);
 
 /// Finds a group, dataset or named type by following hard links; the result is not ok() if there is none. Throws Error
 /// for other links in the path, which could lead to another file, and for groups whose links are packed by filters.
-Handle find_object(hid_t file, const Place& place);
+Handle find_object(hid_t file, const Location& location);
 /// The same, but throws Error if there is none.
-Handle open_object(hid_t file, const Place& place);
+Handle open_object(hid_t file, const Location& location);
 
 /// A checked dataset: numbers in one or two dimensions, in one piece of the file that has exactly the size of its
 /// shape.
@@ -44,10 +44,10 @@ struct Dataset {
   std::vector<std::uint64_t> shape;
 };
 /// Throws Error if it is not such a dataset.
-Dataset open_dataset(hid_t file, const Place& place);
+Dataset open_dataset(hid_t file, const Location& location);
 
 /// Opens an attribute with one value of a type that this program writes: H5T_STRING (of fixed length), H5T_FLOAT (64
 /// bits) or H5T_INTEGER (64 bits, signed or unsigned). Throws Error for any other attribute.
-Handle open_attribute(hid_t file, const Place& place, const std::string& attribute, H5T_class_t type_class);
+Handle open_attribute(hid_t file, const Location& location, const std::string& attribute, H5T_class_t type_class);
 
 }  // namespace rnnsearch::storage

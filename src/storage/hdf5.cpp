@@ -20,43 +20,44 @@ Handle without_times(hid_t kind) {
   return creation;
 }
 
-/// Creates the missing groups above `place`.
-void make_groups_above(hid_t file, const Place& place) {
-  for (std::size_t end = place.path.find('/', 1); end != std::string::npos; end = place.path.find('/', end + 1)) {
-    const std::string step = place.path.substr(0, end);
+/// Creates the missing groups above `location`.
+void make_groups_above(hid_t file, const Location& location) {
+  for (std::size_t end = location.path.find('/', 1); end != std::string::npos; end = location.path.find('/', end + 1)) {
+    const std::string step = location.path.substr(0, end);
     if (H5Lexists(file, step.c_str(), H5P_DEFAULT) > 0) continue;
     const Handle creation = without_times(H5P_GROUP_CREATE);
     const Handle group(H5Gcreate2(file, step.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
-    if (!group.ok()) cannot("write", place);
+    if (!group.ok()) throw_failure("write", location);
   }
 }
 
 /// Reserves all bytes of the dataset, so that the parts of a list can be written in any order.
-Handle create_dataset(hid_t file, const Place& place, hid_t type, const std::vector<hsize_t>& extents) {
+Handle create_dataset(hid_t file, const Location& location, hid_t type, const std::vector<hsize_t>& extents) {
   const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);
-  make_groups_above(file, place);
+  make_groups_above(file, location);
   const Handle creation = without_times(H5P_DATASET_CREATE);
   H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
-  Handle dataset(H5Dcreate2(file, place.path.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+  Handle dataset(H5Dcreate2(file, location.path.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
                  H5Dclose);
-  if (!dataset.ok()) cannot("write", place);  // must come before the other handles are closed: that clears the reason
+  if (!dataset.ok())
+    throw_failure("write", location);  // must come before the other handles are closed: that clears the reason
   return dataset;
 }
 
 /// Writes an attribute with one value, and replaces an existing one. A missing object is created as a group.
-void write_scalar(hid_t file, const Place& place, const std::string& attribute, hid_t type, const void* value) {
-  Handle object = find_object(file, place);
+void write_scalar(hid_t file, const Location& location, const std::string& attribute, hid_t type, const void* value) {
+  Handle object = find_object(file, location);
   if (!object.ok()) {
-    make_groups_above(file, place);
+    make_groups_above(file, location);
     const Handle creation = without_times(H5P_GROUP_CREATE);
-    object = Handle(H5Gcreate2(file, place.path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
-    if (!object.ok()) cannot("write", place);
+    object = Handle(H5Gcreate2(file, location.path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
+    if (!object.ok()) throw_failure("write", location);
   }
   if (H5Aexists(object.get(), attribute.c_str()) > 0) H5Adelete(object.get(), attribute.c_str());
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   Handle handle(H5Acreate2(object.get(), attribute.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  if (!handle.ok() || H5Awrite(handle.get(), type, value) < 0 || !handle.close()) cannot("write", place);
+  if (!handle.ok() || H5Awrite(handle.get(), type, value) < 0 || !handle.close()) throw_failure("write", location);
 }
 
 /// The type in files and in memory: content.cpp requires a machine that is little-endian, as the files are.
@@ -82,26 +83,26 @@ const char* name_of() {
 
 /// Opens a dataset of numbers of type T. Throws Error for another type.
 template <Number T>
-Dataset open_numbers(hid_t file, const Place& place) {
-  Dataset dataset = open_dataset(file, place);
-  if (dataset.type != type_of<T>()) unlike(place, "values of another type", name_of<T>());
+Dataset open_numbers(hid_t file, const Location& location) {
+  Dataset dataset = open_dataset(file, location);
+  if (dataset.type != type_of<T>()) throw_mismatch(location, "values of another type", name_of<T>());
   return dataset;
 }
 
 /// Opens a list. Throws Error unless it has elements [first, first + count).
 template <Number T>
-Dataset open_list(hid_t file, const Place& place, std::uint64_t first, std::uint64_t count) {
-  Dataset list = open_numbers<T>(file, place);
-  if (list.shape.size() != 1) unlike(place, "an array of shape " + shape_text(list.shape), "a list");
+Dataset open_list(hid_t file, const Location& location, std::uint64_t first, std::uint64_t count) {
+  Dataset list = open_numbers<T>(file, location);
+  if (list.shape.size() != 1) throw_mismatch(location, "an array of shape " + shape_text(list.shape), "a list");
   if (first > list.shape[0] || count > list.shape[0] - first)
-    unlike(place, fmt::format("{} values", list.shape[0]), fmt::format("at least {} + {}", first, count));
+    throw_mismatch(location, fmt::format("{} values", list.shape[0]), fmt::format("at least {} + {}", first, count));
   return list;
 }
 
 /// Calls transfer(memory, part) with the dataspaces of `values` and of the elements of the dataset that they stand for:
 /// all of a matrix, or the elements of a list from `first` on. REQUIRES: it has them.
 template <class T, class Transfer>
-void transfer_part(const Dataset& dataset, const Place& place, const char* act, std::uint64_t first,
+void transfer_part(const Dataset& dataset, const Location& location, const char* act, std::uint64_t first,
                    const MatrixView<T>& values, const Transfer& transfer) {
   if (values.rows == 0 || values.cols == 0) return;
   const std::array<hsize_t, 2> whole{values.rows, values.stride}, corner{0, 0}, used{values.rows, values.cols};
@@ -112,31 +113,32 @@ void transfer_part(const Dataset& dataset, const Place& place, const char* act, 
       (dataset.shape.size() == 1 &&
        H5Sselect_hyperslab(part.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) < 0) ||
       transfer(memory.get(), part.get()) < 0) {
-    cannot(act, place);
+    throw_failure(act, location);
   }
 }
 
 template <Number T>
-void read_part(const Dataset& dataset, const Place& place, std::uint64_t first, MatrixView<T> values) {
-  transfer_part(dataset, place, "read", first, values, [&](hid_t memory, hid_t part) {
+void read_part(const Dataset& dataset, const Location& location, std::uint64_t first, MatrixView<T> values) {
+  transfer_part(dataset, location, "read", first, values, [&](hid_t memory, hid_t part) {
     return H5Dread(dataset.handle.get(), dataset.type, memory, part, H5P_DEFAULT, values.data);
   });
 }
 
 template <Number T>
-void write_part(Dataset dataset, const Place& place, std::uint64_t first, ConstMatrixView<T> values) {
-  transfer_part(dataset, place, "write", first, values, [&](hid_t memory, hid_t part) {
+void write_part(Dataset dataset, const Location& location, std::uint64_t first, ConstMatrixView<T> values) {
+  transfer_part(dataset, location, "write", first, values, [&](hid_t memory, hid_t part) {
     return H5Dwrite(dataset.handle.get(), dataset.type, memory, part, H5P_DEFAULT, values.data);
   });
-  if (!dataset.handle.close()) cannot("write", place);
+  if (!dataset.handle.close()) throw_failure("write", location);
 }
 
 /// A whole dataset of exactly the shape `expected`, else throws Error.
 template <Number T>
-void read_all(hid_t file, const Place& place, MatrixView<T> values, const std::vector<std::uint64_t>& expected) {
-  const Dataset dataset = open_numbers<T>(file, place);
-  if (dataset.shape != expected) unlike(place, "an array of shape " + shape_text(dataset.shape), shape_text(expected));
-  read_part(dataset, place, 0, values);
+void read_all(hid_t file, const Location& location, MatrixView<T> values, const std::vector<std::uint64_t>& expected) {
+  const Dataset dataset = open_numbers<T>(file, location);
+  if (dataset.shape != expected)
+    throw_mismatch(location, "an array of shape " + shape_text(dataset.shape), shape_text(expected));
+  read_part(dataset, location, 0, values);
 }
 
 }  // namespace
@@ -196,14 +198,15 @@ bool File::exists(const std::string& path) const {
 
 std::vector<std::string> File::children(const std::string& group) const {
   const Lock lock;
-  const Place place{name_, group};
-  const Handle handle = open_object(id_, place);
+  const Location location{name_, group};
+  const Handle handle = open_object(id_, location);
   std::vector<std::string> names;
   const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
     static_cast<std::vector<std::string>*>(list)->emplace_back(name);
     return 0;
   };
-  if (H5Literate(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &names) < 0) cannot("read", place);
+  if (H5Literate(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &names) < 0)
+    throw_failure("read", location);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -222,24 +225,25 @@ void File::write(const std::string& dataset, std::span<const T> values) {
 template <Number T>
 void File::write(const std::string& dataset, ConstMatrixView<T> values) {
   const Lock lock;
-  const Place place{name_, dataset};
-  write_part<T>(
-      {create_dataset(id_, place, type_of<T>(), {values.rows, values.cols}), type_of<T>(), {values.rows, values.cols}},
-      place, 0, values);
+  const Location location{name_, dataset};
+  write_part<T>({create_dataset(id_, location, type_of<T>(), {values.rows, values.cols}),
+                 type_of<T>(),
+                 {values.rows, values.cols}},
+                location, 0, values);
 }
 
 template <Number T>
 void File::create_list(const std::string& dataset, std::uint64_t size) {
   const Lock lock;
-  const Place place{name_, dataset};
-  if (!create_dataset(id_, place, type_of<T>(), {size}).close()) cannot("write", place);
+  const Location location{name_, dataset};
+  if (!create_dataset(id_, location, type_of<T>(), {size}).close()) throw_failure("write", location);
 }
 
 template <Number T>
 void File::write_range(const std::string& dataset, std::uint64_t first, std::span<const T> values) {
   const Lock lock;
-  const Place place{name_, dataset};
-  write_part<T>(open_list<T>(id_, place, first, values.size()), place, first,
+  const Location location{name_, dataset};
+  write_part<T>(open_list<T>(id_, location, first, values.size()), location, first,
                 ConstMatrixView<T>(values.data(), 1, values.size()));
 }
 
@@ -254,20 +258,20 @@ void File::write_texts(const std::string& group, std::span<const std::string> te
 template <Number T>
 std::vector<T> File::read(const std::string& dataset) const {
   const Lock lock;
-  const Place place{name_, dataset};
-  const Dataset list = open_list<T>(id_, place, 0, 0);
+  const Location location{name_, dataset};
+  const Dataset list = open_list<T>(id_, location, 0, 0);
   std::vector<T> values(list.shape[0]);
-  read_part(list, place, 0, MatrixView<T>(values.data(), 1, values.size()));
+  read_part(list, location, 0, MatrixView<T>(values.data(), 1, values.size()));
   return values;
 }
 
 template <Number T>
 std::vector<T> File::read_range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const {
   const Lock lock;
-  const Place place{name_, dataset};
-  const Dataset list = open_list<T>(id_, place, first, count);
+  const Location location{name_, dataset};
+  const Dataset list = open_list<T>(id_, location, first, count);
   std::vector<T> values(count);
-  read_part(list, place, first, MatrixView<T>(values.data(), 1, count));
+  read_part(list, location, first, MatrixView<T>(values.data(), 1, count));
   return values;
 }
 
@@ -286,12 +290,13 @@ void File::read_into(const std::string& dataset, MatrixView<T> values) const {
 std::vector<std::string> File::read_texts(const std::string& group) const {
   const auto bytes = read<std::uint8_t>(group + "/bytes");
   const auto offset = read<std::uint64_t>(group + "/offset");
-  const Place place{name_, group};
+  const Location location{name_, group};
   if (offset.empty() || offset.front() != 0 || offset.back() != bytes.size() ||
       !std::is_sorted(offset.begin(), offset.end())) {
-    unlike(place, "offsets that do not divide its bytes", fmt::format("ascending ones from 0 to {}", bytes.size()));
+    throw_mismatch(location, "offsets that do not divide its bytes",
+                   fmt::format("ascending ones from 0 to {}", bytes.size()));
   }
-  if (std::find(bytes.begin(), bytes.end(), 0) != bytes.end()) unlike(place, "a NUL byte", "text");
+  if (std::find(bytes.begin(), bytes.end(), 0) != bytes.end()) throw_mismatch(location, "a NUL byte", "text");
   std::vector<std::string> texts(offset.size() - 1);
   for (std::size_t i = 0; i < texts.size(); ++i)
     texts[i].assign(reinterpret_cast<const char*>(bytes.data()) + offset[i], offset[i + 1] - offset[i]);
@@ -313,10 +318,10 @@ void File::write_number(const std::string& object, const std::string& attribute,
 template <Number T>
 T File::number_attribute(const std::string& object, const std::string& attribute) const {
   const Lock lock;
-  const Place place{name_, object};
-  const Handle handle = open_attribute(id_, place, attribute, std::floating_point<T> ? H5T_FLOAT : H5T_INTEGER);
+  const Location location{name_, object};
+  const Handle handle = open_attribute(id_, location, attribute, std::floating_point<T> ? H5T_FLOAT : H5T_INTEGER);
   T value{};
-  if (H5Aread(handle.get(), type_of<T>(), &value) < 0) cannot("read", place);
+  if (H5Aread(handle.get(), type_of<T>(), &value) < 0) throw_failure("read", location);
   return value;
 }
 
@@ -328,25 +333,26 @@ bool File::has_attribute(const std::string& object, const std::string& attribute
 
 std::vector<std::string> File::attributes(const std::string& object) const {
   const Lock lock;
-  const Place place{name_, object};
-  const Handle handle = open_object(id_, place);
+  const Location location{name_, object};
+  const Handle handle = open_object(id_, location);
   std::vector<std::string> names;
   const auto visit = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
     static_cast<std::vector<std::string>*>(list)->emplace_back(name);
     return 0;
   };
-  if (H5Aiterate2(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &names) < 0) cannot("read", place);
+  if (H5Aiterate2(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &names) < 0)
+    throw_failure("read", location);
   std::sort(names.begin(), names.end());
   return names;
 }
 
 std::string File::text_attribute(const std::string& object, const std::string& attribute) const {
   const Lock lock;
-  const Place place{name_, object};
-  const Handle handle = open_attribute(id_, place, attribute, H5T_STRING);
+  const Location location{name_, object};
+  const Handle handle = open_attribute(id_, location, attribute, H5T_STRING);
   const Handle type(H5Aget_type(handle.get()), H5Tclose);
   std::string text(H5Tget_size(type.get()), '\0');
-  if (H5Aread(handle.get(), type.get(), text.data()) < 0) cannot("read", place);
+  if (H5Aread(handle.get(), type.get(), text.data()) < 0) throw_failure("read", location);
   text.resize(std::min(text.find('\0'), text.size()));
   return text;
 }

@@ -4,7 +4,7 @@
 // little-endian array in one piece, without filters. A list of texts is a group of two datasets: `bytes` (uint8, UTF-8
 // without NUL bytes) and `offset` (uint64; text i is bytes [offset[i], offset[i + 1])). Attributes are numbers of 64
 // bits or texts of fixed length (UTF-8, padded with NUL bytes). Before anything is read, it is checked against these
-// layouts (src/storage/content.h), because HDF5 does not check it. Every failure throws Error with the file, the place
+// layouts (src/storage/content.h), because HDF5 does not check it. Every failure throws Error with the file, the location
 // in it and HDF5's own reason. Thread-safe: calls are serialised in the order of their arrival.
 #pragma once
 
@@ -41,7 +41,7 @@ class File {
   /// its name in errors, if given.
   static File create(const std::filesystem::path& path, const std::filesystem::path& shown_as = {});
   /// Opens a file read-only and without file locks, unless HDF5_USE_FILE_LOCKING=TRUE requests them: file systems
-  /// without locks would refuse, and files that others read are never changed in place.
+  /// without locks would refuse, and files that others read are never changed in location.
   static File open(const std::filesystem::path& path);
   /// Closes the file and ignores errors; a writer must call close().
   ~File();
