@@ -39,7 +39,7 @@ class BytePairCodes : public Subwords::Model {
     }
     std::vector<std::uint32_t> ends;
     encode(word, ends);
-    cache.keep(word, hash, 0, ends);
+    cache.keep(word, hash, ends);
     add(word, ends, pieces);
   }
 
@@ -135,7 +135,7 @@ class BytePairCodes : public Subwords::Model {
       if (!joins_end_) {
         symbols.push_back({static_cast<std::uint32_t>(word.size()), kEndOfWord.size(), find(kEndOfWord)});
       }
-      merge_pairs<EqualPairs::kAll>(symbols, [&](const MergeSymbol& left, const MergeSymbol& right) {
+      merge_pairs(symbols, [&](const MergeSymbol& left, const MergeSymbol& right) {
         const auto entry = merges_.find(key_of(left.id, right.id));
         return entry == merges_.end() ? std::nullopt : std::optional(entry->second);
       });

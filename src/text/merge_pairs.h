@@ -22,15 +22,10 @@ struct Merge {
   std::uint32_t id;    // id of the merged symbol
 };
 
-/// Which of several pairs with the same rank are merged before the ranks are compared again: only the leftmost
-/// (SentencePiece), or all non-overlapping ones from the left (subword-nmt). The difference matters if a merge creates
-/// a better pair.
-enum class EqualPairs { kOne, kAll };
-
 namespace merging {
 
 /// For short words: scans all pairs for each merge, which is faster than a priority queue for so few.
-template <EqualPairs equal, class MergeOf>
+template <class MergeOf>
 void merge_few(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
   constexpr Merge kNone{kNoSymbol, kNoSymbol};
   thread_local std::vector<Merge> merges;  // the merge of each remaining symbol with the next one
@@ -56,24 +51,18 @@ void merge_few(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
       left.erase(left.begin() + static_cast<std::ptrdiff_t>(i) + 1);
       merges.erase(merges.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     };
-    if constexpr (equal == EqualPairs::kOne) {
-      join(best);
-      look(best);
-      if (best > 0) look(best - 1);
-    } else {
-      // The merges of all pairs without a joined symbol are still valid.
-      for (std::size_t i = best; i + 1 < left.size(); ++i) {
-        if (merges[i].rank != merge.rank) continue;
-        join(i);
-        merges[i] = kNone;
-      }
-      for (std::size_t i = 0; i < left.size(); ++i) look(i);
+    // The merges of all pairs without a joined symbol are still valid.
+    for (std::size_t i = best; i + 1 < left.size(); ++i) {
+      if (merges[i].rank != merge.rank) continue;
+      join(i);
+      merges[i] = kNone;
     }
+    for (std::size_t i = 0; i < left.size(); ++i) look(i);
   }
 }
 
 /// For long words: takes time n log n.
-template <EqualPairs equal, class MergeOf>
+template <class MergeOf>
 void merge_many(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
   struct Pair {
     Merge merge;
@@ -103,7 +92,7 @@ void merge_many(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
     do {
       round.push_back(pairs.top());
       pairs.pop();
-    } while (equal == EqualPairs::kAll && !pairs.empty() && pairs.top().merge.rank == round.front().merge.rank);
+    } while (!pairs.empty() && pairs.top().merge.rank == round.front().merge.rank);
     made.clear();
     for (const Pair& pair : round) {
       MergeSymbol& left = symbols[pair.left];
@@ -126,14 +115,15 @@ void merge_many(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
 }  // namespace merging
 
 /// symbols: in: the characters of the word; out: the remaining symbols have a size > 0. merge_of(left, right) returns
-/// the merge of two neighbours as std::optional<Merge>.
-template <EqualPairs equal, class MergeOf>
+/// the merge of two neighbours as std::optional<Merge>. All pairs of the best rank are merged, from the left, before
+/// the ranks are compared again, as in subword-nmt; a merge can create a better pair.
+template <class MergeOf>
 void merge_pairs(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
   constexpr std::size_t kFew = 40;
   if (symbols.size() <= kFew) {
-    if (symbols.size() > 1) merging::merge_few<equal>(symbols, merge_of);
+    if (symbols.size() > 1) merging::merge_few(symbols, merge_of);
   } else {
-    merging::merge_many<equal>(symbols, merge_of);
+    merging::merge_many(symbols, merge_of);
   }
 }
 

@@ -17,11 +17,10 @@ namespace rnnsearch::text {
 /// A two-way associative cache: each word can be in two places, and a new word replaces the older of the two.
 class WordCache {
  public:
-  static constexpr std::size_t kWordBytes = 34, kValues = 6;
+  static constexpr std::size_t kWordBytes = 38, kValues = 6;
 
   struct Entry {  // a cache line
     std::array<std::uint32_t, kValues> values;
-    float limit;            // for use by the model
     std::uint8_t size = 0;  // size of the word; 0 if the entry is free
     std::uint8_t count;     // number of values
     std::array<char, kWordBytes> word;
@@ -54,11 +53,10 @@ class WordCache {
     return entry[0].holds(word) ? entry : entry[1].holds(word) ? entry + 1 : nullptr;
   }
   /// Stores a word, unless the word or the values are too long.
-  void keep(std::string_view word, std::uint64_t hash, float limit, std::span<const std::uint32_t> values) {
+  void keep(std::string_view word, std::uint64_t hash, std::span<const std::uint32_t> values) {
     if (word.size() > kWordBytes || values.size() > kValues) return;
     Entry& entry = entries_[slot_of(hash)];
     (&entry)[1] = entry;
-    entry.limit = limit;
     entry.size = static_cast<std::uint8_t>(word.size());
     entry.count = static_cast<std::uint8_t>(values.size());
     std::memcpy(entry.word.data(), word.data(), word.size());

@@ -173,25 +173,33 @@ std::string changed_model(std::string model, const std::string& rules, Input& in
   return model;
 }
 
-/// The library's pieces of a line. The unknown word, which the library's normalization would change, stays one word
-/// between the pieces of what stands before and behind it. Returns false for a line that the library does not split.
-bool split_by(const sentencepiece::SentencePieceProcessor& library, std::string_view line,
+/// The library's pieces of a line, or of each of its words. The unknown word, which the library's normalization would
+/// change, stays one word between the pieces of what stands before and behind it. Returns false for a line that the
+/// library does not split.
+bool split_by(const sentencepiece::SentencePieceProcessor& library, std::string_view line, bool by_words,
               std::vector<std::string>& pieces) {
   const std::size_t unknown = line.find(corpus::kUnknownInText);
-  if (!library.Encode(line.substr(0, unknown), &pieces).ok()) return false;
+  std::string_view text = line.substr(0, unknown);
+  by_words = by_words && text.find("\u2581") == text.npos;
+  std::vector<std::string> found;
+  while (!text.empty()) {
+    const std::size_t size = by_words ? std::min(text.find(' '), text.size()) : text.size();
+    if (!library.Encode(text.substr(0, size), &found).ok()) return false;
+    pieces.insert(pieces.end(), found.begin(), found.end());
+    text.remove_prefix(std::min(size + 1, text.size()));
+  }
   if (unknown == line.npos) return true;
-  std::vector<std::string> behind;
-  const bool splits = split_by(library, line.substr(unknown + corpus::kUnknownInText.size()), behind);
   pieces.emplace_back(corpus::kUnknownInText);
-  pieces.insert(pieces.end(), behind.begin(), behind.end());
-  return splits;
+  return split_by(library, line.substr(unknown + corpus::kUnknownInText.size()), by_words, pieces);
 }
 
 void check_model(const Subwords& model, std::string_view given) {
   const corpus::Vocabulary vocabulary = corpus::vocabulary_of(model);  // an Error would be a finding
-  const bool byte_fallback = text::ModelProto::parse(model.bytes()).byte_fallback;
+  const bool by_words = text::ModelProto::parse(model.bytes()).words_apart;
   sentencepiece::SentencePieceProcessor library;
   require(library.LoadFromSerializedProto(model.bytes()).ok(), "a model that the library refuses");
+  bool byte_fallback = false;
+  for (int id = 0; id < library.GetPieceSize(); ++id) byte_fallback = byte_fallback || library.IsByte(id);
   corpus::TextPipeline pipeline;
   pipeline.tokenizer = "none";
   pipeline.source_subwords = pipeline.target_subwords = model;
@@ -200,7 +208,7 @@ void check_model(const Subwords& model, std::string_view given) {
   for (int round = 0; round < 2; ++round) {  // then words are remembered
     for (const std::string& line : all) {
       std::vector<std::string> pieces, expected;
-      const bool splits = split_by(library, line, expected);
+      const bool splits = split_by(library, line, by_words, expected);
       require(splits == accepted([&] { pieces = pipeline.to_words(line, corpus::Side::kSource); }),
               "a line that only one of both splits");
       require(pieces == expected, "other pieces than the library's");
