@@ -20,6 +20,7 @@
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/evaluate/evaluation.h"
+#include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/evaluate/options.h"
 #include "rnnsearch/evaluate/presentation.h"

@@ -14,8 +14,9 @@ namespace {
 
 /// The statistics of the sentences of one system.
 struct Scored {
-  std::vector<BleuStatistics> bleu;  // for every sentence
-  std::vector<Counts> counts;        // BLEU, then the other metrics
+  std::vector<BleuStatistics> bleu;     // for every sentence
+  std::vector<Counts> counts;           // BLEU, then the other metrics
+  std::vector<std::string> signatures;  // of the other metrics
 };
 
 void check(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options) {
@@ -86,7 +87,7 @@ std::vector<SentenceEvaluation> sentences_of(const TestSet& test, std::span<cons
           systems[s].system, systems[s].hypotheses[i], bleu_of(scored[s].bleu[i], options).score, {}};
       for (std::size_t m = 1; m < scored[s].counts.size(); ++m) {
         const Counts& counts = scored[s].counts[m];
-        of_system.others.push_back({counts.metric, score_of(counts, std::span(&i, 1)), {}, {}});
+        of_system.others.push_back({counts.metric, score_of(counts, std::span(&i, 1)), {}, {}, {}});
       }
       sentences[i].systems.push_back(std::move(of_system));
     }
@@ -140,7 +141,7 @@ class Evaluator {
       interval(s * metrics, row.low, row.high);
       for (std::size_t m = 1; m < metrics; ++m) {
         const Counts& counts = scored_[s].counts[m];
-        MetricScore other{counts.metric, score_of(counts, sentences), {}, {}};
+        MetricScore other{counts.metric, score_of(counts, sentences), {}, {}, {}};
         points[s * metrics + m] = other.score;
         interval(s * metrics + m, other.low, other.high);
         row.others.push_back(std::move(other));
@@ -196,6 +197,20 @@ class Evaluator {
 
 }  // namespace
 
+std::vector<MetricScore> scores_of(const SystemEvaluation& system) {
+  const BucketScore& all = system.all;
+  std::vector<MetricScore> scores{{"BLEU", all.bleu.score, all.low, all.high, system.signature}};
+  scores.insert(scores.end(), all.others.begin(), all.others.end());
+  return scores;
+}
+
+std::optional<MetricScore> score_of(const SystemEvaluation& system, const std::string& metric) {
+  for (const MetricScore& score : scores_of(system)) {
+    if (score.metric == metric) return score;
+  }
+  return std::nullopt;
+}
+
 const BucketScore* best_bucket(const SystemEvaluation& system) {
   const BucketScore* best = nullptr;
   for (const BucketScore& bucket : system.buckets) {
@@ -221,29 +236,26 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   const auto polled = [&] {
     if (poll) poll();
   };
-  const bool tested = options.significance.test != SignificanceTest::kNone;
   Evaluation evaluation;
-  evaluation.set = test.name;
+  if (!test.name.empty()) evaluation.set = test.name;
   evaluation.references = test.references.size();
   evaluation.length = options.length;
   evaluation.length_tokenizer = options.length_tokenizer.value_or(options.bleu.tokenizer);
   evaluation.edges = options.edges;
-  evaluation.bootstrap = options.bootstrap;
-  evaluation.significance = options.significance;
+  if (options.bootstrap.samples > 0) evaluation.bootstrap = options.bootstrap;
   evaluation.sequence_accuracy = options.sequence_accuracy;
-  if (tested) evaluation.baseline = options.baseline.empty() ? systems.front().system : options.baseline;
 
-  const auto bootstrap = options.bootstrap.samples > 0 ? std::optional(options.bootstrap) : std::nullopt;
   const ChrfOptions characters{.lowercase = options.bleu.lowercase};
   const ChrfOptions words{.word_orders = kWordOrders, .lowercase = options.bleu.lowercase};
+  const auto signature_of = [&](const auto& of) { return signature(of, test.references.size(), evaluation.bootstrap); };
   std::vector<Scored> scored(systems.size());
   std::size_t baseline = 0;
   for (std::size_t s = 0; s < systems.size(); ++s) {
     const auto& hypotheses = systems[s].hypotheses;
     SystemEvaluation& system = evaluation.systems.emplace_back();
     system.system = systems[s].system;
-    if (system.system == evaluation.baseline) baseline = s;
-    system.signature = signature(options.bleu, test.references.size(), bootstrap);
+    if (system.system == options.baseline) baseline = s;
+    system.signature = signature_of(options.bleu);
     scored[s].bleu = corpus_statistics(hypotheses, test.references, options.bleu);
     scored[s].counts.push_back(counts_of(scored[s].bleu, options.bleu));
     polled();
@@ -254,22 +266,22 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
           test.references.size() == 1 ? of_words : corpus_statistics(hypotheses, test.references, characters);
       scored[s].counts.push_back(counts_of(of_characters, characters));
       scored[s].counts.push_back(counts_of(of_words, words));
-      system.signatures.emplace_back("chrF", signature(characters, test.references.size(), bootstrap));
-      system.signatures.emplace_back("chrF++", signature(words, test.references.size(), bootstrap));
+      scored[s].signatures.push_back(signature_of(characters));
+      scored[s].signatures.push_back(signature_of(words));
       polled();
     }
     if (options.ter) {
       const TerOptions edits;
       scored[s].counts.push_back(
           counts_of(corpus_statistics(hypotheses, test.references, edits), test.references.size()));
-      system.signatures.emplace_back("TER", signature(edits, test.references.size(), bootstrap));
+      scored[s].signatures.push_back(signature_of(edits));
       polled();
     }
     if (options.sequence_accuracy != SequenceAccuracyMode::kNone) {
       const SequenceAccuracyOptions sequence{.lowercase = options.bleu.lowercase,
                                              .cut_output = options.sequence_accuracy == SequenceAccuracyMode::kCut};
       for (Counts& counts : counts_of(sequence_accuracies(hypotheses, test.references, sequence))) {
-        system.signatures.emplace_back(counts.metric, signature(sequence, test.references.size(), bootstrap));
+        scored[s].signatures.push_back(signature_of(sequence));
         scored[s].counts.push_back(std::move(counts));
       }
       polled();
@@ -287,6 +299,10 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
     polled();
   };
   each(evaluator.row("all", all, true), [](auto& system, BucketScore&& row) { system.all = std::move(row); });
+  for (std::size_t s = 0; s < systems.size(); ++s) {
+    auto& others = evaluation.systems[s].all.others;
+    for (std::size_t m = 0; m < others.size(); ++m) others[m].signature = std::move(scored[s].signatures[m]);
+  }
   if (!test.unknown_shares.empty()) {
     std::vector<std::size_t> known;
     std::copy_if(all.begin(), all.end(), std::back_inserter(known),

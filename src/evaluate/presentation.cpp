@@ -1,14 +1,12 @@
 #include "rnnsearch/evaluate/presentation.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/version.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -96,7 +94,7 @@ class Table {
 
  private:
   const SystemEvaluation& first() const { return evaluation_.systems.front(); }
-  bool tested() const { return evaluation_.significance.test != SignificanceTest::kNone; }
+  bool tested() const { return !evaluation_.comparisons.empty(); }
 
   std::string heading() const {
     if (evaluation_.length == LengthOf::kLongest) return "words of the longer side";
@@ -189,18 +187,18 @@ class Table {
     if (unreliable)
       text += fmt::format("* fewer than {} sentences: too few for a reliable score\n", kReliableSentences);
     if (tested()) {
-      const SignificanceOptions& options = evaluation_.significance;
+      const Comparison& comparison = evaluation_.comparisons.front();
       text += fmt::format("† p < {:.2f} against {}: {}, each row of at least {} sentences by itself\n", kSignificant,
-                          shown(evaluation_.baseline),
-                          description_of(options.test, options.sample_count(), options.seed), kFewestTested);
+                          shown(comparison.baseline),
+                          description_of(comparison.test, comparison.samples, comparison.seed), kFewestTested);
     }
     if (!evaluation_.edges.empty()) {
       text += fmt::format("lengths counted by tok:{}\n", text::name_of(evaluation_.length_tokenizer));
     }
-    const bool intervals = evaluation_.bootstrap.samples > 0;
-    text += fmt::format("BLEU{}  {}\n", intervals ? " [95% bootstrap interval]" : "", first().signature);
-    for (const auto& [metric, signature] : first().signatures) {
-      text += fmt::format("{}{}  {}\n", metric, metric == "TER" ? " (lower is better)" : "", signature);
+    text += fmt::format("BLEU{}  {}\n", evaluation_.bootstrap ? " [95% bootstrap interval]" : "", first().signature);
+    for (const MetricScore& other : first().all.others) {
+      text +=
+          fmt::format("{}{}  {}\n", other.metric, other.metric == "TER" ? " (lower is better)" : "", other.signature);
     }
     if (evaluation_.sequence_accuracy != SequenceAccuracyMode::kNone) {
       text += legend_of(evaluation_.sequence_accuracy) + "\n";
@@ -213,129 +211,10 @@ class Table {
   std::vector<Section> sections_;
 };
 
-/// null for what there is not.
-Json json_of(const std::optional<double>& value) {
-  return value ? Json(*value) : Json();
-}
-
-Json to_json(const MetricScore& score, bool exists) {
-  return Json::object(
-      {{"score", exists ? Json(score.score) : Json()}, {"low", json_of(score.low)}, {"high", json_of(score.high)}});
-}
-
-Json to_json(const BucketScore& score) {
-  const BleuStatistics& statistics = score.bleu.statistics;
-  const bool exists = score.sentences > 0;
-  const auto if_any = [&](Json value) { return exists ? std::move(value) : Json(); };
-  Json json = Json::object({{"label", score.label},
-                            {"sentences", score.sentences},
-                            {"reliable", score.reliable()},
-                            {"bleu", if_any(score.bleu.score)},
-                            {"low", json_of(score.low)},
-                            {"high", json_of(score.high)},
-                            {"precisions", if_any(score.bleu.precisions)},
-                            {"brevity_penalty", if_any(score.bleu.brevity_penalty)},
-                            {"ratio", if_any(score.bleu.ratio)},
-                            {"correct", statistics.correct},
-                            {"total", statistics.total},
-                            {"hypothesis_length", statistics.hypothesis_length},
-                            {"reference_length", statistics.reference_length}});
-  for (const MetricScore& other : score.others) json[other.metric] = to_json(other, exists);
-  return json;
-}
-
-Json to_json(const std::vector<BucketScore>& scores) {
-  Json list = Json::array();
-  for (const BucketScore& score : scores) list.push_back(to_json(score));
-  return list;
-}
-
-Json to_json(const SystemEvaluation& system) {
-  Json json = Json::object(
-      {{"system", system.system},
-       {"signature", system.signature},
-       {"all", to_json(system.all)},
-       {"without_unknown_words", system.without_unknown_words ? to_json(*system.without_unknown_words) : Json()},
-       {"buckets", to_json(system.buckets)}});
-  const BucketScore* const best = best_bucket(system);
-  json["best_bucket"] = best == nullptr ? Json() : Json(best->label);
-  for (std::size_t b = 0; b < system.buckets.size(); ++b) {
-    json["shares_of_best_bucket"].push_back(json_of(share_of_best(system, b)));
-  }
-  if (!system.by_unknown_share.empty()) json["by_unknown_share"] = to_json(system.by_unknown_share);
-  if (!system.by_rarest_word.empty()) json["by_rarest_word"] = to_json(system.by_rarest_word);
-  for (const WordAccuracy& accuracy : system.words_by_frequency) {
-    json["words_by_frequency"].push_back(
-        Json::object({{"label", accuracy.label},
-                      {"words", accuracy.words},
-                      {"hypothesis_words", accuracy.hypothesis},
-                      {"correct", accuracy.correct},
-                      {"precision", accuracy.hypothesis > 0 ? Json(accuracy.precision()) : Json()},
-                      {"recall", accuracy.words > 0 ? Json(accuracy.recall()) : Json()},
-                      {"f1", accuracy.words + accuracy.hypothesis > 0 ? Json(accuracy.f1()) : Json()}}));
-  }
-  for (std::size_t m = 0; m < system.all.others.size(); ++m) {
-    const MetricScore& score = system.all.others[m];
-    json[score.metric] = to_json(score, true);
-    json[score.metric]["signature"] = system.signatures[m].second;
-  }
-  return json;
-}
-
-Json to_json(const SentenceEvaluation& sentence) {
-  Json systems = Json::object();
-  for (const auto& of_system : sentence.systems) {
-    Json scores = Json::object({{"hypothesis", of_system.hypothesis}, {"bleu", of_system.bleu}});
-    for (const MetricScore& other : of_system.others) scores[other.metric] = other.score;
-    systems[of_system.system] = std::move(scores);
-  }
-  return Json::object({{"line", sentence.line},
-                       {"source", sentence.source ? Json(*sentence.source) : Json()},
-                       {"references", sentence.references},
-                       {"bucket", sentence.bucket},
-                       {"unknown_share", json_of(sentence.unknown_share)},
-                       {"systems", std::move(systems)}});
-}
-
 }  // namespace
 
 std::string render_table(const Evaluation& evaluation, bool details) {
   return Table(evaluation, details).text();
-}
-
-Json to_json(const Evaluation& evaluation) {
-  const Bootstrap& bootstrap = evaluation.bootstrap;
-  Json json = Json::object(
-      {{"format", "rnnsearch-evaluation"},
-       {"format_version", 1},
-       {"created_by", kCreatedBy},
-       {"set", evaluation.set.empty() ? Json() : Json(evaluation.set)},
-       {"references", evaluation.references},
-       {"length", name_of(evaluation.length)},
-       {"length_tokenizer", text::name_of(evaluation.length_tokenizer)},
-       {"edges", evaluation.edges},
-       {"bootstrap",
-        bootstrap.samples == 0 ? Json() : Json::object({{"samples", bootstrap.samples}, {"seed", bootstrap.seed}})},
-       {"systems", Json::array()}});
-  if (!evaluation.source_language.empty()) json["source_language"] = evaluation.source_language;
-  if (!evaluation.target_language.empty()) json["target_language"] = evaluation.target_language;
-  if (evaluation.sequence_accuracy != SequenceAccuracyMode::kNone) {
-    json["sequence_accuracy"] = name_of(evaluation.sequence_accuracy);
-  }
-  for (const SystemEvaluation& system : evaluation.systems) json["systems"].push_back(to_json(system));
-  for (const Comparison& comparison : evaluation.comparisons) {
-    json["comparisons"].push_back(Json::object({{"method", name_of(comparison.test)},
-                                                {"baseline", comparison.baseline},
-                                                {"system", comparison.system},
-                                                {"metric", comparison.metric},
-                                                {"row", comparison.row},
-                                                {"difference", comparison.difference},
-                                                {"p", json_of(comparison.p)},
-                                                {"samples", comparison.samples},
-                                                {"seed", comparison.seed}}));
-  }
-  for (const SentenceEvaluation& sentence : evaluation.sentences) json["sentences"].push_back(to_json(sentence));
-  return json;
 }
 
 }  // namespace rnnsearch::evaluate

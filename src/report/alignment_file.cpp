@@ -4,28 +4,18 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "report/figure.h"
-#include "report/member_reader.h"
-#include "rnnsearch/base/error.h"
+#include "report/json_file.h"
+#include "rnnsearch/base/json_reader.h"
 #include "rnnsearch/base/replace.h"
 #include "rnnsearch/base/version.h"
 
 namespace rnnsearch::report {
 namespace {
 
-/// Removes U+FFED, with which the tokenizer marks where words touch.
-std::string without_marks(std::string word) {
-  replace_all(word, "\uFFED", "");
-  return word;
-}
-
-std::vector<std::string> words_of(const MemberReader& reader, const char* name) {
-  std::vector<std::string> words;
-  for (const Json& word : *reader.array(name, false)) {
-    if (!word.is_string()) reader.refuse(fmt::format("has a word in \"{}\" that is not a text", name));
-    words.push_back(without_marks(as_string(word)));
-  }
-  return words;
+/// The words without U+FFED, with which the tokenizer marks where words touch.
+void read_words(const JsonReader& words, std::vector<std::string>& into) {
+  words.read(into);
+  for (std::string& word : into) replace_all(word, "\uFFED", "");
 }
 
 // The shortest number that reads back as this float, not the many digits of its double.
@@ -39,39 +29,31 @@ Json json_of(float weight) {
 
 }  // namespace
 
+static void fields(const JsonReader& visit, AlignedSentence& sentence) {
+  visit("line", sentence.line);
+  visit.if_any("log_probability", sentence.log_probability);
+  visit.if_any("label", sentence.label);
+  AttentionMatrix& alignment = sentence.alignment;
+  read_words(visit.member("source"), alignment.source);
+  read_words(visit.member("target"), alignment.target);
+  std::vector<std::vector<double>> rows;
+  visit("alignment", rows, 0.0, 1 + 1e-4);
+  visit.check(rows.size() == alignment.target.size(), "has more or fewer rows of weights than target words");
+  for (const auto& row : rows) {
+    visit.check(row.size() == alignment.source.size(), "has a row with more or fewer weights than source words");
+    alignment.weights.insert(alignment.weights.end(), row.begin(), row.end());
+  }
+}
+
 AlignmentFile read_alignment(const std::filesystem::path& path) {
   const Json json = read_json_file(path, "rnnsearch-alignment", "rnnsearch align --json");
-  const MemberReader reader(json, path.string());
+  const JsonReader visit(json, path.string());
   AlignmentFile file;
   file.path = path;
-  file.model = reader.optional_text("model").value_or("");
-  file.note = reader.optional_text("note").value_or("");
-  reader.each("sentences", false, [&](const MemberReader& item) {
-    AlignedSentence sentence;
-    sentence.line = item.count("line");
-    sentence.log_probability = item.optional_number("log_probability", -1e15, 1e15).value_or(0);
-    sentence.label = item.optional_text("label").value_or("");
-    AttentionMatrix& alignment = sentence.alignment;
-    alignment.source = words_of(item, "source");
-    alignment.target = words_of(item, "target");
-    const Json& rows = *item.array("alignment", false);
-    if (rows.size() != alignment.target.size()) {
-      item.refuse(fmt::format("has {} target words but {} rows of weights", alignment.target.size(), rows.size()));
-    }
-    for (const Json& row : rows) {
-      if (!row.is_array() || row.size() != alignment.source.size()) {
-        item.refuse(fmt::format("has {} source words but a row of another number of weights", alignment.source.size()));
-      }
-      for (const Json& weight : row) {
-        if (!weight.is_number() || !(as_number(weight) >= 0 && as_number(weight) <= 1 + 1e-4)) {
-          item.refuse("has a weight that is not a number from 0 to 1");
-        }
-        alignment.weights.push_back(as_number(weight));
-      }
-    }
-    file.sentences.push_back(std::move(sentence));
-  });
-  if (file.sentences.empty()) reader.refuse("has no sentences");
+  visit.if_any("model", file.model);
+  visit.if_any("note", file.note);
+  visit("sentences", file.sentences);
+  visit.check(!file.sentences.empty(), "has no sentences");
   return file;
 }
 

@@ -53,7 +53,7 @@ std::string summary_of(const Report& report) {
   std::string text;
   for (const EvaluationFile& file : report.evaluations) {
     std::vector<std::string> names;
-    for (const SystemScores& system : file.systems) names.push_back(system.system);
+    for (const SystemEvaluation& system : file.systems) names.push_back(system.system);
     const std::uint64_t sentences = file.systems.front().all.sentences;
     text += fmt::format("Scores of {} on {} sentences{}. ", joined(names), grouped(sentences),
                         file.set ? fmt::format(" of {}", *file.set) : std::string());
@@ -122,23 +122,21 @@ void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
   Rows comparisons{{"set", "method", "baseline", "system", "metric", "row", "difference", "p", "samples", "seed"}};
   for (const EvaluationFile& file : report.evaluations) {
     const std::string set = file.set.value_or(file.path.stem().string());
-    for (const SystemScores& system : file.systems) {
-      const auto add_row = [&](const char* kind, const ScoreRow& row) {
-        const bool there = row.sentences > 0;
+    for (const SystemEvaluation& system : file.systems) {
+      const auto add_row = [&](const char* kind, const BucketScore& row) {
+        const auto if_any = [&](double value) { return row.sentences > 0 ? exact(value) : ""; };
         scores.push_back({set, system.system, kind, row.label, std::to_string(row.sentences),
-                          row.reliable ? "true" : "false", there ? exact(row.bleu) : "", exact(row.low),
-                          exact(row.high), exact(row.ratio)});
+                          row.reliable() ? "true" : "false", if_any(row.bleu.score), exact(row.low), exact(row.high),
+                          if_any(row.bleu.ratio)});
       };
       add_row("all", system.all);
       if (system.without_unknown_words) add_row("all", *system.without_unknown_words);
-      for (const ScoreRow& row : system.buckets) add_row("length", row);
-      for (const ScoreRow& row : system.by_unknown_share) add_row("unknown_share", row);
-      for (const ScoreRow& row : system.by_rarest_word) add_row("rarest_word", row);
-      others.push_back({set, system.system, "BLEU", exact(system.all.bleu), exact(system.all.low),
-                        exact(system.all.high), system.signature});
-      for (const OtherScore& other : system.others) {
-        others.push_back({set, system.system, other.metric, exact(other.score), exact(other.low), exact(other.high),
-                          other.signature});
+      for (const BucketScore& row : system.buckets) add_row("length", row);
+      for (const BucketScore& row : system.by_unknown_share) add_row("unknown_share", row);
+      for (const BucketScore& row : system.by_rarest_word) add_row("rarest_word", row);
+      for (const MetricScore& score : evaluate::scores_of(system)) {
+        others.push_back({set, system.system, score.metric, exact(score.score), exact(score.low), exact(score.high),
+                          score.signature});
       }
       for (const evaluate::WordAccuracy& row : system.words_by_frequency) {
         words.push_back({set, system.system, row.label, std::to_string(row.words), exact(row.precision()),
@@ -162,12 +160,10 @@ void add_round_csv(const Report& report, std::vector<CsvFile>& files) {
   Rows rounds{{"round", "file", "system", "metric", "score"}};
   for (std::size_t i = 0; i < report.rounds.size(); ++i) {
     const EvaluationFile& round = report.rounds[i];
-    const auto add = [&](const SystemScores& system, const std::string& metric, double score) {
-      rounds.push_back({std::to_string(i + 1), round.path.string(), system.system, metric, exact(score)});
-    };
-    for (const SystemScores& system : round.systems) {
-      add(system, "BLEU", system.all.bleu);
-      for (const OtherScore& other : system.others) add(system, other.metric, other.score);
+    for (const SystemEvaluation& system : round.systems) {
+      for (const MetricScore& score : evaluate::scores_of(system)) {
+        rounds.push_back({std::to_string(i + 1), round.path.string(), system.system, score.metric, exact(score.score)});
+      }
     }
   }
   if (!report.rounds.empty()) files.push_back({"rounds.csv", csv_of(rounds)});
@@ -254,8 +250,7 @@ std::string markdown_tables(const Report& report) {
   for (const EvaluationFile& file : report.evaluations) {
     const std::string prefix = prefix_of(report, file);
     if (!file.systems.front().buckets.empty()) {
-      write(bucket_table(file, &SystemScores::buckets, file.length == "longest" ? "words" : file.length + " words"),
-            prefix + "BLEU by sentence length");
+      write(bucket_table(file, &SystemEvaluation::buckets, length_heading(file)), prefix + "BLEU by sentence length");
     }
     write(score_table(file), prefix + "scores");
     for (const Table& table : comparison_tables(file)) write(table, prefix + table.caption);

@@ -16,12 +16,9 @@ using Rounds = std::vector<EvaluationFile>;
 
 // Returns nothing if the round does not have this score.
 std::optional<double> score_of(const EvaluationFile& round, const std::string& system, const std::string& metric) {
-  for (const SystemScores& scores : round.systems) {
+  for (const SystemEvaluation& scores : round.systems) {
     if (scores.system != system) continue;
-    if (metric == "BLEU") return scores.all.bleu;
-    for (const OtherScore& other : scores.others) {
-      if (other.metric == metric) return other.score;
-    }
+    if (const auto score = evaluate::score_of(scores, metric)) return score->score;
   }
   return {};
 }
@@ -36,20 +33,14 @@ std::vector<double> scores_of(const Rounds& rounds, const std::string& system, c
 
 // The metrics that some round has. Those of sequence accuracy come first if they were requested.
 std::vector<std::string> metrics_of(const Rounds& rounds) {
-  std::vector<std::string> metrics;
-  const auto add_if_there = [&](const std::string& metric) {
-    for (const EvaluationFile& round : rounds) {
-      for (const SystemScores& system : round.systems) {
-        if (!score_of(round, system.system, metric)) continue;
-        metrics.push_back(metric);
-        return;
-      }
-    }
-  };
-  for (const char* metric : {"PSA", "LCSR", "GeoMean"}) add_if_there(metric);
-  add_if_there("BLEU");
-  for (const std::string metric : kOtherMetrics) {
-    if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) add_if_there(metric);
+  std::vector<std::string> candidates{"PSA", "LCSR", "GeoMean", "BLEU"}, metrics;
+  candidates.insert(candidates.end(), evaluate::kOtherMetrics.begin(), evaluate::kOtherMetrics.end());
+  for (const std::string& metric : candidates) {
+    const bool has = std::any_of(rounds.begin(), rounds.end(), [&](const EvaluationFile& round) {
+      return std::any_of(round.systems.begin(), round.systems.end(),
+                         [&](const auto& system) { return evaluate::score_of(system, metric); });
+    });
+    if (has && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.push_back(metric);
   }
   return metrics;
 }
@@ -131,7 +122,7 @@ LineChart chart_of(PageContext& page, const Rounds& rounds, const std::string& m
 std::vector<std::string> systems_of(const Rounds& rounds) {
   std::vector<std::string> names;
   for (const EvaluationFile& round : rounds) {
-    for (const SystemScores& system : round.systems) {
+    for (const SystemEvaluation& system : round.systems) {
       if (std::find(names.begin(), names.end(), system.system) == names.end()) names.push_back(system.system);
     }
   }

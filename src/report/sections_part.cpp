@@ -14,7 +14,7 @@ bool is_system(const Report& report, const std::string& name) {
     if (run.name == name) return true;
   }
   for (const EvaluationFile& file : report.evaluations) {
-    for (const SystemScores& system : file.systems) {
+    for (const SystemEvaluation& system : file.systems) {
       if (system.system == name) return true;
     }
   }

@@ -29,9 +29,9 @@ std::size_t words_of(const std::string& text, const std::string& signature) {
   return evaluate::word_count(text, {});
 }
 
-std::optional<double> bleu_of(const ScoredSentence& sentence, const std::string& system) {
-  for (const auto& hypothesis : sentence.hypotheses) {
-    if (hypothesis.system == system) return hypothesis.bleu;
+std::optional<double> bleu_of(const SentenceEvaluation& sentence, const std::string& system) {
+  for (const auto& translation : sentence.systems) {
+    if (translation.system == system) return translation.bleu;
   }
   return {};
 }
@@ -60,7 +60,7 @@ void add_side(pugi::xml_node sides, const std::string& title, const std::string&
   if (!language.empty()) set(line, "lang", language);
 }
 
-void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& file, const ScoredSentence& sentence) {
+void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& file, const SentenceEvaluation& sentence) {
   const auto card = add(where, "article", {{"class", "sentence"}});
   std::string heading = fmt::format("Sentence {}", grouped(sentence.line));
   if (!sentence.bucket.empty()) heading += fmt::format(", {} words", sentence.bucket);
@@ -72,18 +72,20 @@ void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& fil
              sentence.references[k], file.target_language);
   }
   const auto sides = add(card, "div", {{"class", "sides"}});
-  for (const auto& hypothesis : sentence.hypotheses) {
+  for (const auto& translation : sentence.systems) {
     const auto side = add(sides, "div", {{"class", "side"}});
     const auto title = add(side, "h5");
-    add_svg(title, key_svg(page.styles.of(hypothesis.system)));
-    add_text(title, " " + hypothesis.system + " ");
-    std::string score = fmt::format("BLEU {}", fixed(hypothesis.bleu, 1));
-    if (hypothesis.chrf) score += fmt::format(", chrF {}", fixed(*hypothesis.chrf, 1));
+    add_svg(title, key_svg(page.styles.of(translation.system)));
+    add_text(title, " " + translation.system + " ");
+    std::string score = fmt::format("BLEU {}", fixed(translation.bleu, 1));
+    for (const MetricScore& other : translation.others) {
+      if (other.metric == "chrF") score += fmt::format(", chrF {}", fixed(other.score, 1));
+    }
     add(title, "span", {{"class", "score"}}, score);
     const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}});
     if (!file.target_language.empty()) set(line, "lang", file.target_language);
-    if (hypothesis.text.empty()) add_text(line, "(empty)");
-    for (const TextPiece& piece : compared(hypothesis.text, sentence.references)) {
+    if (translation.hypothesis.empty()) add_text(line, "(empty)");
+    for (const TextPiece& piece : compared(translation.hypothesis, sentence.references)) {
       if (piece.missing) {
         add(line, "u", {}, piece.text);
       } else {
@@ -145,22 +147,22 @@ std::vector<Choice> chosen_sentences(const EvaluationFile& file, std::size_t cou
     for (std::size_t k = 0; k < std::min(count, valued.size()); ++k) choice.sentences.push_back(valued[k].second);
     if (!choice.sentences.empty()) choices.push_back(std::move(choice));
   };
-  for (const SystemScores& system : file.systems) {
+  for (const SystemEvaluation& system : file.systems) {
     if (file.systems.size() < 2) break;
-    choose(system.system + " furthest ahead", [&](const ScoredSentence& sentence) -> std::optional<double> {
+    choose(system.system + " furthest ahead", [&](const SentenceEvaluation& sentence) -> std::optional<double> {
       const auto own = bleu_of(sentence, system.system);
       std::optional<double> other;
-      for (const auto& hypothesis : sentence.hypotheses) {
-        if (hypothesis.system != system.system) other = std::max(other.value_or(0), hypothesis.bleu);
+      for (const auto& translation : sentence.systems) {
+        if (translation.system != system.system) other = std::max(other.value_or(0), translation.bleu);
       }
       if (!own || !other || *own <= *other) return {};
       return *own - *other;
     });
   }
-  for (const SystemScores& system : file.systems) {
-    const auto bleu = [&](const ScoredSentence& sentence) { return bleu_of(sentence, system.system); };
+  for (const SystemEvaluation& system : file.systems) {
+    const auto bleu = [&](const SentenceEvaluation& sentence) { return bleu_of(sentence, system.system); };
     choose(system.system + " at its best", bleu);
-    choose(system.system + " at its worst", [&](const ScoredSentence& sentence) -> std::optional<double> {
+    choose(system.system + " at its worst", [&](const SentenceEvaluation& sentence) -> std::optional<double> {
       const auto value = bleu(sentence);
       return value ? std::optional(-*value) : std::nullopt;
     });

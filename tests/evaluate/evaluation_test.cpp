@@ -9,7 +9,7 @@
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/evaluate/chrf.h"
-#include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/ter.h"
 #include "rnnsearch/text/unicode.h"
@@ -182,7 +182,7 @@ TEST(Evaluate, AddsTerWhereItIsWanted) {
   EXPECT_NEAR(others[2].score, corpus_ter(lines.hypotheses, lines.references, {}), 1e-9);
   EXPECT_LT(*others[2].low, others[2].score);
   EXPECT_GT(*others[2].high, others[2].score);
-  EXPECT_EQ(evaluation.systems[0].signatures[2].second, signature(TerOptions{}, 3, Bootstrap{}));
+  EXPECT_EQ(evaluation.systems[0].all.others[2].signature, signature(TerOptions{}, 3, Bootstrap{}));
   const std::vector<Lines> of_seventh = {{lines.references[0][7]}, {lines.references[1][7]}, {lines.references[2][7]}};
   EXPECT_NEAR(evaluation.sentences[7].systems[0].others[2].score,
               corpus_ter(Lines{lines.hypotheses[7]}, of_seventh, {}), 1e-9);
@@ -213,7 +213,7 @@ TEST(Evaluate, AddsSequenceAccuracyWhereItIsWanted) {
     EXPECT_NEAR(others[m].score, 100 * expected[m].second, 1e-6);
     EXPECT_LT(*others[m].low, others[m].score);
     EXPECT_GT(*others[m].high, others[m].score);
-    EXPECT_EQ(evaluation.systems[0].signatures[m].second, signature(SequenceAccuracyOptions{}, 1, Bootstrap{}));
+    EXPECT_EQ(evaluation.systems[0].all.others[m].signature, signature(SequenceAccuracyOptions{}, 1, Bootstrap{}));
   }
   EXPECT_EQ(evaluation.sequence_accuracy, SequenceAccuracyMode::kWhole);
   EXPECT_NEAR(evaluation.sentences[7].systems[0].others[0].score, 100 * sentences[7].psa, 1e-6);
@@ -236,7 +236,7 @@ TEST(Evaluate, CutsOutputsForSequenceAccuracyWhereThatIsWanted) {
   EXPECT_EQ(evaluation.sequence_accuracy, SequenceAccuracyMode::kCut);
   EXPECT_NEAR(evaluation.systems[0].all.others[1].score, 100 * of_cut.lcsr, 1e-6);
   EXPECT_NEAR(evaluation.systems[0].all.others[2].score, 100 * of_cut.geometric_mean, 1e-6);
-  EXPECT_EQ(evaluation.systems[0].signatures[1].second, signature(cut, 1, Bootstrap{}));
+  EXPECT_EQ(evaluation.systems[0].all.others[1].signature, signature(cut, 1, Bootstrap{}));
 }
 
 TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {
@@ -249,7 +249,6 @@ TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {
   options.significance = {SignificanceTest::kBootstrap, 200, 12345};
   options.bootstrap.samples = 100;
   const Evaluation evaluation = evaluate(lines.test(), systems, options);
-  EXPECT_EQ(evaluation.baseline, "B");
   // 2 systems, 3 metrics, all + without unknown words + the 3 buckets of 4 that have sentences
   ASSERT_EQ(evaluation.comparisons.size(), 2u * 3 * 5);
   for (const Comparison& comparison : evaluation.comparisons) {
@@ -272,7 +271,7 @@ TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {
   options.bootstrap.samples = 0;
   EXPECT_EQ(evaluate(lines.test(), systems, options).comparisons[3].p, evaluation.comparisons[3].p);
   options.baseline.clear();
-  EXPECT_EQ(evaluate(lines.test(), systems, options).baseline, "A");
+  EXPECT_EQ(evaluate(lines.test(), systems, options).comparisons[0].baseline, "A");
 }
 
 TEST(Evaluate, ScoresSingleSentencesWithEffectiveOrder) {

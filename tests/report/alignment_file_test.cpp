@@ -55,13 +55,13 @@ TEST_F(AlignmentFileTest, LeavesOutTheMarksOfTheTokenizer) {
 
 TEST_F(AlignmentFileTest, RefusesMatricesOfAnotherShapeOrWithoutWeights) {
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x","y"],"alignment":[[1]]})"),
-              HasSubstr("entry 1 of sentences has 2 target words but 1 rows"));
+              HasSubstr("sentences, entry 1 has more or fewer rows of weights than target words"));
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[0.5,0.5]]})"),
-              HasSubstr("another number"));
+              HasSubstr("more or fewer weights than source words"));
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[1.5]]})"), HasSubstr("from 0 to 1"));
-  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[null]]})"), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[null]]})"), HasSubstr("a number"));
   EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":[3],"alignment":[[1]]})"), HasSubstr("not a text"));
-  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"]})"), HasSubstr("\"alignment\""));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"]})"), HasSubstr("alignment is missing"));
   EXPECT_THAT(refusal(""), HasSubstr("no sentences"));
   EXPECT_THAT(refusal("", "9"), HasSubstr("format_version 9"));
 }

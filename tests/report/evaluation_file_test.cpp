@@ -9,7 +9,7 @@
 
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/evaluate/evaluation.h"
-#include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/report/page.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
@@ -77,13 +77,13 @@ TEST_F(EvaluationFileTest, ReadsWhatItHolds) {
   const EvaluationFile file = read(evaluation("search", 20));
   ASSERT_EQ(file.systems.size(), 1u);
   EXPECT_EQ(file.set, "test/news");
-  EXPECT_EQ(file.bootstrap_samples, 1000u);
+  EXPECT_EQ(file.bootstrap.value().samples, 1000u);
   EXPECT_FALSE(file.systems[0].without_unknown_words);
   ASSERT_EQ(file.systems[0].buckets.size(), 2u);
-  EXPECT_FALSE(file.systems[0].buckets[1].reliable);
+  EXPECT_FALSE(file.systems[0].buckets[1].reliable());
   EXPECT_EQ(file.systems[0].buckets[1].high, 11);
   ASSERT_EQ(file.sentences.size(), 2u);
-  EXPECT_EQ(file.sentences[0].hypotheses[0].bleu, 20);
+  EXPECT_EQ(file.sentences[0].systems[0].bleu, 20);
 }
 
 TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
@@ -99,14 +99,14 @@ TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
     const auto written = evaluate::evaluate({{}, references, {}, {}, {}, nullptr}, systems, options);
     const EvaluationFile file = read(evaluate::to_json(written));
     for (std::size_t s = 0; s < 2; ++s) {
-      const SystemScores& scores = file.systems[s];
-      EXPECT_EQ(scores.all.low, samples > 0 ? std::optional(scores.all.bleu) : std::nullopt);
+      const SystemEvaluation& scores = file.systems[s];
+      EXPECT_EQ(scores.all.low, samples > 0 ? std::optional(scores.all.bleu.score) : std::nullopt);
       EXPECT_EQ(scores.all.high, scores.all.low);
-      EXPECT_EQ(scores.others[0].low, samples > 0 ? std::optional(scores.others[0].score) : std::nullopt);
+      EXPECT_EQ(scores.all.others[0].low, samples > 0 ? std::optional(scores.all.others[0].score) : std::nullopt);
       EXPECT_FALSE(scores.buckets.back().low);
     }
-    EXPECT_EQ(file.systems[0].all.bleu, 0);
-    EXPECT_EQ(file.systems[1].others[0].score, 0);  // TER
+    EXPECT_EQ(file.systems[0].all.bleu.score, 0);
+    EXPECT_EQ(file.systems[1].all.others[0].score, 0);  // TER
     EXPECT_FALSE(file.comparisons.at(0).p);
     EXPECT_EQ(file.comparisons.at(0).seed, 18446744073709551615u);
     Report report;
@@ -157,9 +157,9 @@ std::vector<Spoilt> spoilt(const Json& json) {
 }
 
 TEST_F(EvaluationFileTest, RefusesEveryMemberThatIsMissingOrOfAnotherKind) {
-  const std::vector<std::string> unread{"created_by", "seed"};
+  const std::vector<std::string> unread{"created_by", "reliable"};
   // "sentences" counts those of a row, which is needed, and is the list of the file, which is not.
-  const std::vector<std::string> optional{"set",       "bootstrap", "ratio",  "without_unknown_words",
+  const std::vector<std::string> optional{"set",       "bootstrap", "seed",   "without_unknown_words",
                                           "sentences", "source",    "bucket", "search"};
   const auto has = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -176,11 +176,11 @@ TEST_F(EvaluationFileTest, RefusesEveryMemberThatIsMissingOrOfAnotherKind) {
 TEST_F(EvaluationFileTest, RefusesScoresThatAreNone) {
   Json json = evaluation("search", 20);
   json["systems"] = Json::array({system("search", 200)});
-  EXPECT_THAT(refusal(json), AllOf(HasSubstr("entry 1 of systems, all"), HasSubstr("200"), HasSubstr("0 to 100")));
+  EXPECT_THAT(refusal(json), AllOf(HasSubstr("systems, entry 1, all, bleu"), HasSubstr("200"), HasSubstr("0 to 100")));
   json["systems"] = Json::array();
-  EXPECT_THAT(refusal(json), HasSubstr("no systems"));
+  EXPECT_THAT(refusal(json), HasSubstr("systems is empty"));
   json["systems"] = Json::array({system("search", 20), system("search", 20)});
-  EXPECT_THAT(refusal(json), HasSubstr("name search"));
+  EXPECT_THAT(refusal(json), HasSubstr("entry 2 has the name of another system"));
 }
 
 TEST_F(EvaluationFileTest, PutsSystemsOfTheSameSentencesSideBySide) {
@@ -188,8 +188,8 @@ TEST_F(EvaluationFileTest, PutsSystemsOfTheSameSentencesSideBySide) {
   ASSERT_EQ(groups.size(), 1u);
   ASSERT_EQ(groups[0].systems.size(), 2u);
   ASSERT_EQ(groups[0].sentences.size(), 2u);
-  EXPECT_EQ(groups[0].sentences[1].hypotheses.size(), 2u);
-  EXPECT_EQ(groups[0].sentences[1].hypotheses[1].system, "encdec");
+  EXPECT_EQ(groups[0].sentences[1].systems.size(), 2u);
+  EXPECT_EQ(groups[0].sentences[1].systems[1].system, "encdec");
 }
 
 TEST_F(EvaluationFileTest, KeepsOtherSentencesApart) {
@@ -212,13 +212,13 @@ Json with_accuracy(const std::string& name, const Json& output) {
 TEST_F(EvaluationFileTest, ReadsWhetherOutputsWereCutForSequenceAccuracy) {
   const EvaluationFile file = read(with_accuracy("search", "cut"));
   EXPECT_EQ(file.sequence_accuracy, evaluate::SequenceAccuracyMode::kCut);
-  ASSERT_EQ(file.systems[0].others.size(), 3u);
-  EXPECT_EQ(file.systems[0].others[2].metric, "GeoMean");
+  ASSERT_EQ(file.systems[0].all.others.size(), 3u);
+  EXPECT_EQ(file.systems[0].all.others[2].metric, "GeoMean");
   EXPECT_EQ(read(evaluation("search", 20)).sequence_accuracy, evaluate::SequenceAccuracyMode::kNone);
   EXPECT_THAT(refusal(with_accuracy("search", Json())),
               AllOf(HasSubstr("one.json"), HasSubstr("does not say whether outputs were cut"),
                     HasSubstr("evaluate --sequence-accuracy")));
-  EXPECT_THAT(refusal(with_accuracy("search", "half")), HasSubstr("neither whole nor cut"));
+  EXPECT_THAT(refusal(with_accuracy("search", "half")), HasSubstr("is \"half\", but must be none or whole or cut"));
 }
 
 TEST_F(EvaluationFileTest, KeepsAccuracyOfCutAndOfWholeOutputsApart) {
@@ -240,7 +240,7 @@ TEST_F(EvaluationFileTest, TellsSystemsOfOneNameApartByTheirFiles) {
   const auto groups = merged({read(evaluation("search", 20)), read(evaluation("search", 10), "two.json")});
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].systems[1].system, "search (two)");
-  EXPECT_EQ(groups[0].sentences[0].hypotheses[1].system, "search (two)");
+  EXPECT_EQ(groups[0].sentences[0].systems[1].system, "search (two)");
   std::filesystem::create_directory(scratch_ / "b");
   EXPECT_THAT(message_of([&] {
                 (void)merged({read(evaluation("search", 20)), read(evaluation("search", 10), "two.json"),

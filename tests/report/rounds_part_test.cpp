@@ -14,15 +14,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-SystemScores system(const std::string& name, double bleu, double psa) {
-  SystemScores scores;
+SystemEvaluation system(const std::string& name, double bleu, double psa) {
+  SystemEvaluation scores;
   scores.system = name;
-  scores.all = {"all", 1000, true, bleu, {}, {}, {}};
-  scores.others.push_back({"PSA", psa, {}, {}, ""});
+  scores.all.sentences = 1000;
+  scores.all.bleu.score = bleu;
+  scores.all.others.push_back({"PSA", psa, {}, {}, ""});
   return scores;
 }
 
-EvaluationFile round(const std::string& path, std::vector<SystemScores> systems) {
+EvaluationFile round(const std::string& path, std::vector<SystemEvaluation> systems) {
   EvaluationFile file;
   file.path = path;
   file.systems = std::move(systems);
@@ -59,7 +60,7 @@ TEST(RoundTables, AverageTheGeoMeanOfEachRound) {
   const double geometric[] = {70, 80, 84};
   for (std::size_t i = 0; i < 3; ++i) {
     rounds[i].sequence_accuracy = evaluate::SequenceAccuracyMode::kCut;
-    rounds[i].systems[0].others.push_back({"GeoMean", geometric[i], {}, {}, ""});
+    rounds[i].systems[0].all.others.push_back({"GeoMean", geometric[i], {}, {}, ""});
   }
   const Table means = round_tables(rounds)[0];
   EXPECT_EQ(means.columns[4].title, "GeoMean");

@@ -52,14 +52,15 @@ TEST_F(SectionFileTest, ReadsTextTablesAndSentences) {
 
 TEST_F(SectionFileTest, RefusesWhatIsNoSection) {
   EXPECT_THAT(refusal(kTable, "2"), HasSubstr("format_version 2"));
-  EXPECT_THAT(refusal(""), HasSubstr("no \"title\""));
+  EXPECT_THAT(refusal(""), HasSubstr("title is missing"));
   EXPECT_THAT(refusal(R"(,"title":"empty")"), HasSubstr("neither text nor tables nor sentences"));
-  EXPECT_THAT(refusal(R"(,"title":"t","text":[1])"), HasSubstr("an item in \"text\" that is not a text"));
+  EXPECT_THAT(refusal(R"(,"title":"t","text":[1])"), HasSubstr("text, entry 1 is not a text"));
   EXPECT_THAT(refusal(R"(,"title":"t","tables":[{"caption":"c","columns":[{"title":"a"}],"rows":[["1","2"]]}])"),
-              HasSubstr("entry 1 of tables has 1 columns but a row of another number of cells"));
+              HasSubstr("tables, entry 1 has a row with more or fewer cells than there are columns"));
   EXPECT_THAT(refusal(R"(,"title":"t","tables":[{"caption":"c","columns":[{"title":"a"}],"rows":[[1]]}])"),
-              HasSubstr("a cell that is not a text"));
-  EXPECT_THAT(refusal(R"(,"title":"t","sentences":[{"title":"s"}])"), HasSubstr("no list \"texts\""));
+              HasSubstr("rows, entry 1, entry 1 is not a text"));
+  EXPECT_THAT(refusal(R"(,"title":"t","sentences":[{"title":"s"}])"),
+              HasSubstr("texts is missing, but must be a list"));
 }
 
 TEST_F(SectionFileTest, StandsOnThePageAsTextWithTheRestOfASentenceMarked) {

@@ -15,10 +15,10 @@ EvaluationFile evaluation_of(const std::vector<std::pair<double, double>>& score
   file.systems[0].system = "a";
   file.systems[1].system = "b";
   for (const auto& [a, b] : scores) {
-    ScoredSentence sentence;
+    SentenceEvaluation sentence;
     sentence.line = file.sentences.size() + 1;
     sentence.references = {"one two three four five six"};
-    sentence.hypotheses = {{"a", "x", a, {}}, {"b", "y", b, {}}};
+    sentence.systems = {{"a", "x", a, {}}, {"b", "y", b, {}}};
     file.sentences.push_back(sentence);
   }
   return file;

@@ -2,13 +2,13 @@
 // baseline.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "rnnsearch/evaluate/bleu.h"
@@ -57,10 +57,14 @@ struct EvaluationOptions {
 /// Scores over fewer sentences are marked as unreliable.
 inline constexpr std::size_t kReliableSentences = 100;
 
+/// The metrics besides BLEU, in the order of tables.
+inline constexpr std::array kOtherMetrics{"chrF", "chrF++", "TER", "PSA", "LCSR", "GeoMean"};
+
 struct MetricScore {
-  std::string metric;  // "chrF", "chrF++", "TER", "PSA", "LCSR", "GeoMean"
+  std::string metric;  // one of kOtherMetrics
   double score = 0;
   std::optional<double> low, high;  // see BucketScore
+  std::string signature;            // in the row of all sentences; else empty
 };
 
 struct BucketScore {
@@ -77,8 +81,7 @@ struct BucketScore {
 
 struct SystemEvaluation {
   std::string system;
-  std::string signature;                                        // signature of BLEU
-  std::vector<std::pair<std::string, std::string>> signatures;  // names and signatures of the other metrics
+  std::string signature;  // of BLEU
   BucketScore all;
   std::optional<BucketScore> without_unknown_words;  // if the shares of unknown words are known
   std::vector<BucketScore> buckets;                  // all length buckets, also those without sentences
@@ -86,6 +89,10 @@ struct SystemEvaluation {
   std::vector<WordAccuracy> words_by_frequency;
 };
 
+/// The scores over all sentences: BLEU, then the others.
+std::vector<MetricScore> scores_of(const SystemEvaluation& system);
+/// The one of this metric. Empty if there is none.
+std::optional<MetricScore> score_of(const SystemEvaluation& system, const std::string& metric);
 /// The length bucket with the highest BLEU among those with at least kReliableSentences, or among all with sentences if
 /// there are none. Returns nullptr without sentences.
 const BucketScore* best_bucket(const SystemEvaluation& system);
@@ -108,15 +115,13 @@ struct SentenceEvaluation {
 };
 
 struct Evaluation {
-  std::string set;                               // empty if it has no name
+  std::optional<std::string> set;
   std::string source_language, target_language;  // set by the caller; empty if unknown
-  std::size_t references = 0;
+  std::size_t references = 1;
   LengthOf length = LengthOf::kReference;
   text::BleuTokenizer length_tokenizer = text::BleuTokenizer::k13a;
   std::vector<std::size_t> edges;
-  Bootstrap bootstrap;
-  SignificanceOptions significance;
-  std::string baseline;  // empty without a significance test
+  std::optional<Bootstrap> bootstrap;  // empty if there are no intervals
   SequenceAccuracyMode sequence_accuracy = SequenceAccuracyMode::kNone;
   std::vector<SystemEvaluation> systems;
   /// One for every system except the baseline, every metric, and every row with sentences: all, without unknown words,
