@@ -198,11 +198,8 @@ void check(const Options& options, Settings& settings) {
     throw UsageError("--sentences is for --json: a table has no room for them");
 
   const std::vector<std::string> names = names_of(settings);
-  for (auto name = names.begin(); name != names.end(); ++name) {
-    if (std::find(names.begin(), name, *name) != name) {
-      throw UsageError("two systems are called '" + *name + "'; give each a name of its own: NAME=FILE");
-    }
-  }
+  evaluation.significance.seed = evaluation.bootstrap.seed;
+  evaluate::check_systems(evaluation, names);
   if (settings.chart && names.size() > evaluate::kChartSystems) {
     throw UsageError("--chart shows at most {} systems, but there are {}; leave out --chart or some of the systems",
                      evaluate::kChartSystems, names.size());
@@ -213,8 +210,6 @@ void check(const Options& options, Settings& settings) {
   check_each_once("hypotheses", hypotheses);
   check_each_once("model", models);
   check_each_once("references", {settings.references.begin(), settings.references.end()});
-  evaluation.significance.seed = evaluation.bootstrap.seed;
-  evaluate::check_systems(evaluation, names);
   // What would be ignored is refused.
   for (const std::string& name : options.given_in("Search")) {
     if (settings.model.empty())

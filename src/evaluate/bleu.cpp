@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "evaluate/every_sentence.h"
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
@@ -79,12 +78,6 @@ BleuStatistics sentence_statistics(std::string_view hypothesis, std::span<const 
   return statistics;
 }
 
-std::vector<BleuStatistics> corpus_statistics(std::span<const std::string> hypotheses,
-                                              std::span<const std::vector<std::string>> references,
-                                              const BleuOptions& options) {
-  return for_every_sentence<BleuStatistics>("BLEU", hypotheses, references, options);
-}
-
 Bleu bleu_of(const BleuStatistics& statistics, const BleuOptions& options) {
   Bleu bleu;
   bleu.statistics = statistics;
@@ -119,14 +112,6 @@ Bleu bleu_of(const BleuStatistics& statistics, const BleuOptions& options) {
     log_sum += std::log(bleu.precisions[n]);  // log 0: -infinity, so a score of 0
   bleu.score = bleu.brevity_penalty * std::exp(log_sum / static_cast<double>(orders));
   return bleu;
-}
-
-Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
-                 const BleuOptions& options) {
-  BleuStatistics sum;
-  for (const BleuStatistics& statistics : corpus_statistics(hypotheses, references, options)) sum += statistics;
-  if (hypotheses.empty()) throw Error("evaluate: nothing to score: there are 0 hypotheses and 0 references");
-  return bleu_of(sum, options);
 }
 
 std::size_t word_count(std::string_view line, const BleuOptions& options) {

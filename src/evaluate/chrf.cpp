@@ -4,7 +4,6 @@
 #include <cassert>
 #include <utility>
 
-#include "evaluate/every_sentence.h"
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
@@ -150,12 +149,6 @@ ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const 
   return best;
 }
 
-std::vector<ChrfStatistics> corpus_statistics(std::span<const std::string> hypotheses,
-                                              std::span<const std::vector<std::string>> references,
-                                              const ChrfOptions& options) {
-  return for_every_sentence<ChrfStatistics>("chrF", hypotheses, references, options);
-}
-
 double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options) {
   double precision = 0, recall = 0, orders = 0;
   for (std::size_t n = 0; n < kCharacterOrders + options.word_orders; ++n) {
@@ -170,14 +163,6 @@ double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options) {
   recall /= orders;
   const double factor = options.beta * options.beta;
   return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
-}
-
-double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
-                   const ChrfOptions& options) {
-  ChrfStatistics sum;
-  for (const ChrfStatistics& statistics : corpus_statistics(hypotheses, references, options)) sum += statistics;
-  if (hypotheses.empty()) throw Error("evaluate: nothing to score: there are 0 hypotheses and 0 references");
-  return chrf_of(sum, options);
 }
 
 std::string signature(const ChrfOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {

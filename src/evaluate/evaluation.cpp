@@ -6,6 +6,7 @@
 #include "evaluate/resampling.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/options.h"
 #include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/ter.h"
 
@@ -14,9 +15,8 @@ namespace {
 
 /// The statistics of the sentences of one system.
 struct Scored {
-  std::vector<BleuStatistics> bleu;     // for every sentence
-  std::vector<Counts> counts;           // BLEU, then the other metrics
-  std::vector<std::string> signatures;  // of the other metrics
+  std::vector<BleuStatistics> bleu;  // for every sentence
+  std::vector<Counts> counts;        // BLEU, then the other metrics
 };
 
 void check(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options) {
@@ -27,16 +27,13 @@ void check(const TestSet& test, std::span<const SystemOutput> systems, const Eva
     if (count == lines) return;
     throw Error("evaluate: {} hypotheses but {} {}; one is needed for each", lines, count, what);
   };
+  std::vector<std::string> names;
   for (std::size_t s = 0; s < systems.size(); ++s) {
     if (systems[s].hypotheses.size() != lines) {
       throw Error("evaluate: {} has {} hypotheses but {} has {}; all must translate the same sentences",
                   systems.front().system, lines, systems[s].system, systems[s].hypotheses.size());
     }
-    for (std::size_t other = 0; other < s; ++other) {
-      if (systems[other].system == systems[s].system) {
-        throw Error("evaluate: two systems are called \"" + systems[s].system + "\"; give each its own name");
-      }
-    }
+    names.push_back(systems[s].system);
   }
   if (options.length != LengthOf::kReference) same(test.sources.size(), "source sentences");
   if (!test.sources.empty()) same(test.sources.size(), "source sentences");
@@ -47,18 +44,8 @@ void check(const TestSet& test, std::span<const SystemOutput> systems, const Eva
       (options.words_by_frequency && test.frequencies == nullptr)) {
     throw Error("evaluate: the words of the training text are unknown, so scores cannot be broken down by them");
   }
-  if (options.significance.test == SignificanceTest::kNone) return;
-  if (options.significance.sample_count() == 0) throw Error("evaluate: a significance test needs samples");
-  if (systems.size() < 2) {
-    throw Error("evaluate: a significance test compares systems, but there is only " + systems.front().system);
-  }
-  if (options.baseline.empty()) return;
-  std::string names;
-  for (const SystemOutput& system : systems) {
-    if (system.system == options.baseline) return;
-    names += (names.empty() ? "" : ", ") + system.system;
-  }
-  throw Error("evaluate: the baseline \"" + options.baseline + "\" is not one of the systems: " + names);
+  check_systems(options, names);
+  if (options.significance.samples == 0) throw Error("evaluate: a significance test needs samples");
 }
 
 /// The BLEU options for single sentences.
@@ -141,7 +128,7 @@ class Evaluator {
       interval(s * metrics, row.low, row.high);
       for (std::size_t m = 1; m < metrics; ++m) {
         const Counts& counts = scored_[s].counts[m];
-        MetricScore other{counts.metric, score_of(counts, sentences), {}, {}, {}};
+        MetricScore other{counts.metric, score_of(counts, sentences), {}, {}, counts.signature};
         points[s * metrics + m] = other.score;
         interval(s * metrics + m, other.low, other.high);
         row.others.push_back(std::move(other));
@@ -247,7 +234,8 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
 
   const ChrfOptions characters{.lowercase = options.bleu.lowercase};
   const ChrfOptions words{.word_orders = kWordOrders, .lowercase = options.bleu.lowercase};
-  const auto signature_of = [&](const auto& of) { return signature(of, test.references.size(), evaluation.bootstrap); };
+  const SequenceAccuracyOptions sequence{.lowercase = options.bleu.lowercase,
+                                         .cut_output = options.sequence_accuracy == SequenceAccuracyMode::kCut};
   std::vector<Scored> scored(systems.size());
   std::size_t baseline = 0;
   for (std::size_t s = 0; s < systems.size(); ++s) {
@@ -255,36 +243,26 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
     SystemEvaluation& system = evaluation.systems.emplace_back();
     system.system = systems[s].system;
     if (system.system == options.baseline) baseline = s;
-    system.signature = signature_of(options.bleu);
-    scored[s].bleu = corpus_statistics(hypotheses, test.references, options.bleu);
-    scored[s].counts.push_back(counts_of(scored[s].bleu, options.bleu));
-    polled();
+    const auto add = [&](Counts counts, const auto& metric_options) {
+      counts.signature = signature(metric_options, test.references.size(), evaluation.bootstrap);
+      scored[s].counts.push_back(std::move(counts));
+      polled();
+    };
+    const auto statistics_of = [&](const auto& metric_options) {
+      return corpus_statistics(hypotheses, test.references, metric_options);
+    };
+    scored[s].bleu = statistics_of(options.bleu);
+    add(counts_of(scored[s].bleu, options.bleu), options.bleu);
+    system.signature = scored[s].counts.front().signature;
     if (options.chrf) {
-      const auto of_words = corpus_statistics(hypotheses, test.references, words);
+      const auto of_words = statistics_of(words);
       // With several references, each score chooses its own best reference.
-      const auto of_characters =
-          test.references.size() == 1 ? of_words : corpus_statistics(hypotheses, test.references, characters);
-      scored[s].counts.push_back(counts_of(of_characters, characters));
-      scored[s].counts.push_back(counts_of(of_words, words));
-      scored[s].signatures.push_back(signature_of(characters));
-      scored[s].signatures.push_back(signature_of(words));
-      polled();
+      add(counts_of(test.references.size() == 1 ? of_words : statistics_of(characters), characters), characters);
+      add(counts_of(of_words, words), words);
     }
-    if (options.ter) {
-      const TerOptions edits;
-      scored[s].counts.push_back(
-          counts_of(corpus_statistics(hypotheses, test.references, edits), test.references.size()));
-      scored[s].signatures.push_back(signature_of(edits));
-      polled();
-    }
+    if (options.ter) add(counts_of(statistics_of(TerOptions()), test.references.size()), TerOptions());
     if (options.sequence_accuracy != SequenceAccuracyMode::kNone) {
-      const SequenceAccuracyOptions sequence{.lowercase = options.bleu.lowercase,
-                                             .cut_output = options.sequence_accuracy == SequenceAccuracyMode::kCut};
-      for (Counts& counts : counts_of(sequence_accuracies(hypotheses, test.references, sequence))) {
-        scored[s].signatures.push_back(signature_of(sequence));
-        scored[s].counts.push_back(std::move(counts));
-      }
-      polled();
+      for (Counts& counts : counts_of(statistics_of(sequence))) add(std::move(counts), sequence);
     }
   }
   BleuOptions tokens = options.bleu;
@@ -299,10 +277,6 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
     polled();
   };
   each(evaluator.row("all", all, true), [](auto& system, BucketScore&& row) { system.all = std::move(row); });
-  for (std::size_t s = 0; s < systems.size(); ++s) {
-    auto& others = evaluation.systems[s].all.others;
-    for (std::size_t m = 0; m < others.size(); ++m) others[m].signature = std::move(scored[s].signatures[m]);
-  }
   if (!test.unknown_shares.empty()) {
     std::vector<std::size_t> known;
     std::copy_if(all.begin(), all.end(), std::back_inserter(known),

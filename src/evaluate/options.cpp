@@ -89,6 +89,10 @@ void check(const EvaluationOptions& options) {
 }
 
 void check_systems(const EvaluationOptions& options, std::span<const std::string> systems) {
+  for (auto system = systems.begin(); system != systems.end(); ++system) {
+    if (std::find(systems.begin(), system, *system) == system) continue;
+    throw UsageError("two systems are called '" + *system + "'; give each a name of its own: NAME=FILE");
+  }
   if (options.significance.test == SignificanceTest::kNone) {
     if (!options.baseline.empty()) {
       throw UsageError("--baseline is for --significance bootstrap or randomization, which compare with it");

@@ -1,6 +1,7 @@
 #include "rnnsearch/evaluate/presentation.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -19,173 +20,140 @@ std::string shown(const std::string& system) {
   return name;
 }
 
-/// The rows under one heading.
-struct Section {
-  struct Row {
-    std::string label;
-    std::string count;
-    bool unreliable = false;
-    std::vector<std::string> cells;  // one for each system
-  };
-  std::string heading, counted;  // "reference words", "sentences"
-  std::vector<Row> rows;
+struct Row {
+  std::string label, count;
+  std::vector<std::string> cells{};  // one for each system
+  bool unreliable = false;
+  bool heading = false;  // begins a section; without a label, it is only a line between two
 };
 
 class Table {
  public:
   Table(const Evaluation& evaluation, bool details) : evaluation_(evaluation), details_(details) {
-    Section lengths{heading(), "sentences", {}};
+    heading(
+        evaluation.length == LengthOf::kLongest ? "words of the longer side" : name_of(evaluation.length) + " words",
+        "sentences", [](const SystemEvaluation& system) { return shown(system.system); });
     for (std::size_t b = 0; b < first().buckets.size(); ++b) {
-      lengths.rows.push_back(bleu_row([b](const SystemEvaluation& system) { return &system.buckets[b]; }));
+      bleu_row([b](const SystemEvaluation& system) { return &system.buckets[b]; }, true);
     }
-    sections_.push_back(std::move(lengths));
-    Section whole{"", "", {}};
-    whole.rows.push_back(bleu_row([](const SystemEvaluation& system) { return &system.all; }));
+    heading("", "");
+    bleu_row([](const SystemEvaluation& system) { return &system.all; }, true);
     if (first().without_unknown_words) {
-      whole.rows.push_back(bleu_row([](const SystemEvaluation& system) { return &*system.without_unknown_words; }));
+      bleu_row([](const SystemEvaluation& system) { return &*system.without_unknown_words; }, true);
     }
-    for (std::size_t m = 0; m < first().all.others.size(); ++m) whole.rows.push_back(other_row(m));
-    sections_.push_back(std::move(whole));
+    for (std::size_t m = 0; m < first().all.others.size(); ++m) other_row(m);
     breakdown("unknown words in the pair", &SystemEvaluation::by_unknown_share);
     breakdown("rarest word of the reference", &SystemEvaluation::by_rarest_word);
-    if (!first().words_by_frequency.empty()) words();
+    if (!first().words_by_frequency.empty()) heading("words by frequency, F1", "words");
+    for (std::size_t b = 0; b < first().words_by_frequency.size(); ++b) word_row(b);
   }
 
   std::string text() const {
-    std::size_t label_width = 0, count_width = 9;
-    std::vector<std::size_t> widths;
-    for (const SystemEvaluation& system : evaluation_.systems) widths.push_back(columns_of(shown(system.system)));
-    for (const Section& section : sections_) {
-      label_width = std::max(label_width, columns_of(section.heading));
-      for (const Section::Row& row : section.rows) {
-        label_width = std::max(label_width, columns_of(row.label));
-        count_width = std::max(count_width, row.count.size());
-        for (std::size_t s = 0; s < widths.size(); ++s) widths[s] = std::max(widths[s], columns_of(row.cells[s]));
-      }
+    std::size_t label_width = 0, count_width = 0;
+    std::vector<std::size_t> widths(evaluation_.systems.size());
+    for (const Row& row : rows_) {
+      label_width = std::max(label_width, columns_of(row.label));
+      count_width = std::max(count_width, row.count.size());
+      for (std::size_t s = 0; s < widths.size(); ++s) widths[s] = std::max(widths[s], columns_of(row.cells[s]));
     }
-    std::size_t all = label_width + 2 + count_width + 1;
-    for (const std::size_t width : widths) all += 2 + width;
+    const std::size_t all =
+        std::accumulate(widths.begin(), widths.end(), label_width + count_width + 3 + 2 * widths.size());
     const std::string rule = std::string(all, '-') + "\n";
-    const auto trimmed = [](std::string line) {
-      line.erase(line.find_last_not_of(' ') + 1);
-      return line + "\n";
-    };
     std::string table;
-    bool unreliable = false;
-    for (const Section& section : sections_) {
-      if (!table.empty()) table += rule;
-      if (!section.heading.empty()) {
-        std::string header = left(section.heading, label_width) + "  " + right(section.counted, count_width) + " ";
-        for (std::size_t s = 0; s < widths.size(); ++s) {
-          header += "  " + right(table.empty() ? shown(evaluation_.systems[s].system) : "", widths[s]);
-        }
-        table += trimmed(header) + rule;
-      }
-      for (const Section::Row& row : section.rows) {
-        unreliable |= row.unreliable;
-        std::string line = left(row.label, label_width) + "  " + right(row.count, count_width);
-        line += row.unreliable ? "*" : " ";
-        for (std::size_t s = 0; s < widths.size(); ++s) line += "  " + right(row.cells[s], widths[s]);
-        table += trimmed(line);
-      }
+    for (const Row& row : rows_) {
+      std::string line = left(row.label, label_width) + "  " + right(row.count, count_width);
+      line += row.unreliable ? "*" : " ";
+      for (std::size_t s = 0; s < widths.size(); ++s) line += "  " + right(row.cells[s], widths[s]);
+      line.erase(line.find_last_not_of(' ') + 1);
+      if (row.heading && !table.empty()) table += rule;
+      if (!line.empty()) table += line + "\n";
+      if (row.heading && !line.empty()) table += rule;
     }
-    return table + footer(unreliable);
+    return table + footer();
   }
 
  private:
   const SystemEvaluation& first() const { return evaluation_.systems.front(); }
   bool tested() const { return !evaluation_.comparisons.empty(); }
 
-  std::string heading() const {
-    if (evaluation_.length == LengthOf::kLongest) return "words of the longer side";
-    return name_of(evaluation_.length) + " words";
+  Row& add_row(const std::string& label, const std::string& count, const auto& cell_of) {
+    Row& row = rows_.emplace_back(Row{label, count});
+    for (const SystemEvaluation& system : evaluation_.systems) row.cells.push_back(cell_of(system));
+    return row;
   }
 
-  const Comparison* comparison(const std::string& system, const std::string& metric, const std::string& row) const {
-    for (const Comparison& comparison : evaluation_.comparisons) {
-      if (comparison.system == system && comparison.metric == metric && comparison.row == row) return &comparison;
-    }
-    return nullptr;
+  void heading(const std::string& label, const std::string& counted) {
+    heading(label, counted, [](const SystemEvaluation&) { return ""; });
+  }
+  void heading(const std::string& label, const std::string& counted, const auto& cell_of) {
+    add_row(label, counted, cell_of).heading = true;
   }
 
-  template <class Score>
-  static std::string interval(double score, const Score& of) {
+  static std::string interval(double score, const auto& of) {
     if (!of.low || !of.high) return fixed(score, 2);
     return fmt::format("{:.2f} [{:5.2f}, {:5.2f}]", score, *of.low, *of.high);
   }
 
   // The mark of significance and, with details, the p value; spaces of the same width if there was no comparison.
-  std::string verdict(const Comparison* found) const {
+  std::string verdict(const std::string& system, const std::string& metric, const std::string& row) const {
     if (!tested()) return {};
-    std::string text = found != nullptr && found->significant() ? "†" : " ";
-    if (details_) text += left(found == nullptr ? "" : " p " + (found->p ? fixed(*found->p, 4) : "-"), 9);
+    const auto found =
+        std::find_if(evaluation_.comparisons.begin(), evaluation_.comparisons.end(),
+                     [&](const Comparison& c) { return c.system == system && c.metric == metric && c.row == row; });
+    const bool there = found != evaluation_.comparisons.end();
+    std::string text = there && found->significant() ? "†" : " ";
+    if (details_) text += left(there ? " p " + (found->p ? fixed(*found->p, 4) : "-") : "", 9);
     return text;
   }
 
   // compared: look up the comparison by the label of the row. Breakdowns have no comparisons, although their labels may
   // equal those of length buckets (10-99).
-  template <class Get>
-  Section::Row bleu_row(Get get, bool compared = true) const {
+  void bleu_row(const auto& get, bool compared) {
     const BucketScore& example = *get(first());
-    Section::Row row{
-        example.label, std::to_string(example.sentences), !example.reliable() && example.sentences > 0, {}};
-    for (const SystemEvaluation& system : evaluation_.systems) {
+    add_row(example.label, std::to_string(example.sentences), [&](const SystemEvaluation& system) {
       const BucketScore& score = *get(system);
       std::string cell = "-";
       if (score.sentences > 0) {
         cell = interval(score.bleu.score, score);
         if (details_) cell += "  ratio " + fixed(score.bleu.ratio, 3);
       }
-      row.cells.push_back(cell + verdict(compared ? comparison(system.system, "BLEU", score.label) : nullptr));
-    }
-    return row;
+      return cell + verdict(compared ? system.system : "", "BLEU", score.label);
+    }).unreliable = !example.reliable() && example.sentences > 0;
   }
 
-  Section::Row other_row(std::size_t metric) const {
-    Section::Row row{
-        first().all.others[metric].metric, std::to_string(first().all.sentences), !first().all.reliable(), {}};
-    for (const SystemEvaluation& system : evaluation_.systems) {
+  void other_row(std::size_t metric) {
+    const BucketScore& all = first().all;
+    add_row(all.others[metric].metric, std::to_string(all.sentences), [&](const SystemEvaluation& system) {
       const MetricScore& score = system.all.others[metric];
-      std::string cell = interval(score.score, score);
-      if (details_) cell += std::string(13, ' ');  // as wide as the ratios above
-      row.cells.push_back(cell + verdict(comparison(system.system, score.metric, "all")));
-    }
-    return row;
+      const std::string space(details_ ? 13 : 0, ' ');  // as wide as the ratios above
+      return interval(score.score, score) + space + verdict(system.system, score.metric, "all");
+    }).unreliable = !all.reliable();
   }
 
   void breakdown(const std::string& title, std::vector<BucketScore> SystemEvaluation::*rows) {
-    if ((first().*rows).empty()) return;
-    Section section{title, "sentences", {}};
+    if (!(first().*rows).empty()) heading(title, "sentences");
     for (std::size_t b = 0; b < (first().*rows).size(); ++b) {
-      section.rows.push_back(bleu_row([&](const SystemEvaluation& system) { return &(system.*rows)[b]; }, false));
+      bleu_row([&](const SystemEvaluation& system) { return &(system.*rows)[b]; }, false);
     }
-    sections_.push_back(std::move(section));
   }
 
-  void words() {
-    Section section{"words by frequency, F1", "words", {}};
-    for (std::size_t b = 0; b < first().words_by_frequency.size(); ++b) {
-      const WordAccuracy& example = first().words_by_frequency[b];
-      Section::Row row{example.label, std::to_string(example.words), false, {}};
-      for (const SystemEvaluation& system : evaluation_.systems) {
-        const WordAccuracy& accuracy = system.words_by_frequency[b];
-        std::string cell = accuracy.words + accuracy.hypothesis == 0 ? "-" : fixed(100 * accuracy.f1(), 2);
-        if (details_) {
-          cell +=
-              fmt::format(" (precision {:.2f}, recall {:.2f})", 100 * accuracy.precision(), 100 * accuracy.recall());
-        }
-        if (tested()) cell += " ";
-        row.cells.push_back(std::move(cell));
+  void word_row(std::size_t bucket) {
+    const WordAccuracy& example = first().words_by_frequency[bucket];
+    add_row(example.label, std::to_string(example.words), [&](const SystemEvaluation& system) {
+      const WordAccuracy& accuracy = system.words_by_frequency[bucket];
+      std::string cell = accuracy.words + accuracy.hypothesis == 0 ? "-" : fixed(100 * accuracy.f1(), 2);
+      if (details_) {
+        cell += fmt::format(" (precision {:.2f}, recall {:.2f})", 100 * accuracy.precision(), 100 * accuracy.recall());
       }
-      section.rows.push_back(std::move(row));
-    }
-    sections_.push_back(std::move(section));
+      return cell + (tested() ? " " : "");
+    });
   }
 
-  std::string footer(bool unreliable) const {
+  std::string footer() const {
     std::string text;
-    if (unreliable)
+    if (std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.unreliable; })) {
       text += fmt::format("* fewer than {} sentences: too few for a reliable score\n", kReliableSentences);
+    }
     if (tested()) {
       const Comparison& comparison = evaluation_.comparisons.front();
       text += fmt::format("† p < {:.2f} against {}: {}, each row of at least {} sentences by itself\n", kSignificant,
@@ -208,7 +176,7 @@ class Table {
 
   const Evaluation& evaluation_;
   bool details_;
-  std::vector<Section> sections_;
+  std::vector<Row> rows_;
 };
 
 }  // namespace

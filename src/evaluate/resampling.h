@@ -22,6 +22,7 @@ struct Counts {
   std::size_t width = 0;                                   // numbers in a row, at most kMaxWidth
   std::vector<std::uint32_t> rows;                         // [sentences][width]
   std::function<double(const std::uint64_t* sums)> score;  // computes the score from `width` sums; thread-safe
+  std::string signature{};
 
   static constexpr std::size_t kMaxWidth = 32;
 };

@@ -4,11 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
-#include "evaluate/every_sentence.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/version.h"
@@ -94,27 +92,6 @@ SequenceAccuracy sentence_statistics(std::string_view hypothesis, std::span<cons
     best.geometric_mean = std::max(best.geometric_mean, std::sqrt(psa * lcsr));
   }
   return best;
-}
-
-std::vector<SequenceAccuracy> sequence_accuracies(std::span<const std::string> hypotheses,
-                                                  std::span<const std::vector<std::string>> references,
-                                                  const SequenceAccuracyOptions& options) {
-  return for_every_sentence<SequenceAccuracy>("sequence accuracy", hypotheses, references, options);
-}
-
-SequenceAccuracy mean_of(std::span<const SequenceAccuracy> sentences) {
-  if (sentences.empty()) {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-    return {kNaN, kNaN, kNaN};
-  }
-  SequenceAccuracy sum;
-  for (const SequenceAccuracy& sentence : sentences) {
-    sum.psa += sentence.psa;
-    sum.lcsr += sentence.lcsr;
-    sum.geometric_mean += sentence.geometric_mean;
-  }
-  const auto count = static_cast<double>(sentences.size());
-  return {sum.psa / count, sum.lcsr / count, sum.geometric_mean / count};
 }
 
 std::string signature(const SequenceAccuracyOptions& options, std::size_t references,

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "evaluate/every_sentence.h"
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/replace.h"
@@ -391,25 +390,11 @@ TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const s
   return statistics;
 }
 
-std::vector<TerStatistics> corpus_statistics(std::span<const std::string> hypotheses,
-                                             std::span<const std::vector<std::string>> references,
-                                             const TerOptions& options) {
-  return for_every_sentence<TerStatistics>("TER", hypotheses, references, options);
-}
-
 double ter_of(const TerStatistics& statistics) {
   if (statistics.reference_length > 0) {
     return 100 * (static_cast<double>(statistics.edits) / statistics.reference_length);
   }
   return statistics.edits > 0 ? 100 : 0;
-}
-
-double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
-                  const TerOptions& options) {
-  TerStatistics sum;
-  for (const TerStatistics& statistics : corpus_statistics(hypotheses, references, options)) sum += statistics;
-  if (hypotheses.empty()) throw Error("evaluate: nothing to score: there are 0 hypotheses and 0 references");
-  return ter_of(sum);
 }
 
 std::vector<std::string> ter_words(std::string_view line, const TerOptions& options) {

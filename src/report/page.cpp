@@ -107,12 +107,24 @@ std::string csv_of(const Rows& rows) {
   return text;
 }
 
-// Writes a number with enough digits to be read back exactly; empty if it is not finite.
-std::string exact(double value) {
+// A number has enough digits to be read back exactly; it is empty if it is not finite.
+std::string field(double value) {
   return std::isfinite(value) ? json_text(Json(value)) : "";
 }
-std::string exact(const std::optional<double>& value) {
-  return value ? exact(*value) : "";
+std::string field(const std::optional<double>& value) {
+  return value ? field(*value) : "";
+}
+std::string field(std::uint64_t value) {
+  return std::to_string(value);
+}
+std::string field(bool value) {
+  return value ? "true" : "false";
+}
+std::string field(const std::string& value) {
+  return value;
+}
+std::vector<std::string> row_of(const auto&... values) {
+  return {field(values)...};
 }
 
 void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
@@ -123,29 +135,26 @@ void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
   for (const EvaluationFile& file : report.evaluations) {
     const std::string set = file.set.value_or(file.path.stem().string());
     for (const SystemEvaluation& system : file.systems) {
-      const auto add_row = [&](const char* kind, const BucketScore& row) {
-        const auto if_any = [&](double value) { return row.sentences > 0 ? exact(value) : ""; };
-        scores.push_back({set, system.system, kind, row.label, std::to_string(row.sentences),
-                          row.reliable() ? "true" : "false", if_any(row.bleu.score), exact(row.low), exact(row.high),
-                          if_any(row.bleu.ratio)});
+      const auto add_row = [&](const std::string& kind, const BucketScore& row) {
+        const auto if_any = [&](double value) { return row.sentences > 0 ? std::optional(value) : std::nullopt; };
+        scores.push_back(row_of(set, system.system, kind, row.label, row.sentences, row.reliable(),
+                                if_any(row.bleu.score), row.low, row.high, if_any(row.bleu.ratio)));
       };
       add_row("all", system.all);
       if (system.without_unknown_words) add_row("all", *system.without_unknown_words);
       for (const BucketScore& row : system.buckets) add_row("length", row);
       for (const BucketScore& row : system.by_unknown_share) add_row("unknown_share", row);
       for (const BucketScore& row : system.by_rarest_word) add_row("rarest_word", row);
-      for (const MetricScore& score : evaluate::scores_of(system)) {
-        others.push_back({set, system.system, score.metric, exact(score.score), exact(score.low), exact(score.high),
-                          score.signature});
+      for (const MetricScore& s : evaluate::scores_of(system)) {
+        others.push_back(row_of(set, system.system, s.metric, s.score, s.low, s.high, s.signature));
       }
       for (const evaluate::WordAccuracy& row : system.words_by_frequency) {
-        words.push_back({set, system.system, row.label, std::to_string(row.words), exact(row.precision()),
-                         exact(row.recall()), exact(row.f1())});
+        words.push_back(row_of(set, system.system, row.label, row.words, row.precision(), row.recall(), row.f1()));
       }
     }
     for (const evaluate::Comparison& c : file.comparisons) {
-      comparisons.push_back({set, evaluate::name_of(c.test), c.baseline, c.system, c.metric, c.row, exact(c.difference),
-                             exact(c.p), std::to_string(c.samples), std::to_string(c.seed)});
+      comparisons.push_back(row_of(set, evaluate::name_of(c.test), c.baseline, c.system, c.metric, c.row, c.difference,
+                                   c.p, c.samples, c.seed));
     }
   }
   if (scores.size() > 1) {
@@ -162,7 +171,7 @@ void add_round_csv(const Report& report, std::vector<CsvFile>& files) {
     const EvaluationFile& round = report.rounds[i];
     for (const SystemEvaluation& system : round.systems) {
       for (const MetricScore& score : evaluate::scores_of(system)) {
-        rounds.push_back({std::to_string(i + 1), round.path.string(), system.system, score.metric, exact(score.score)});
+        rounds.push_back(row_of(i + 1, round.path.string(), system.system, score.metric, score.score));
       }
     }
   }
@@ -177,15 +186,12 @@ void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
   Rows configuration{{"run", "setting", "value"}};
   for (const Run& run : report.runs) {
     for (const LoggedUpdate& u : run.updates) {
-      updates.push_back({run.name, std::to_string(u.update), exact(u.elapsed_seconds), exact(u.epochs()),
-                         exact(u.loss_per_word), exact(u.gradient_norm), exact(u.learning_rate),
-                         exact(u.source_words_per_second), exact(u.target_words_per_second), exact(u.seconds),
-                         exact(u.compute_seconds), exact(u.optimizer_seconds), exact(u.communication_seconds),
-                         exact(u.data_seconds)});
+      updates.push_back(row_of(run.name, u.update, u.elapsed_seconds, u.epochs(), u.loss_per_word, u.gradient_norm,
+                               u.learning_rate, u.source_words_per_second, u.target_words_per_second, u.seconds,
+                               u.compute_seconds, u.optimizer_seconds, u.communication_seconds, u.data_seconds));
     }
     for (const LoggedValidation& v : run.validations) {
-      validations.push_back({run.name, std::to_string(v.update), exact(v.elapsed_seconds), exact(v.loss_per_word),
-                             exact(v.bleu), v.best ? "true" : "false"});
+      validations.push_back(row_of(run.name, v.update, v.elapsed_seconds, v.loss_per_word, v.bleu, v.best));
     }
     for (const auto& [name, value] : run.config) configuration.push_back({run.name, name, value});
   }

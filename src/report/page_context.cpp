@@ -26,4 +26,12 @@ void PageContext::chart(pugi::xml_node where, const std::string& id, const LineC
   if (!note.empty()) add(figure, "p", {{"class", "note"}}, note);
 }
 
+void PageContext::pair(pugi::xml_node where, const std::string& id, const LineChart& chart, const std::string& note,
+                       Table table) {
+  const auto both = add(where, "div", {{"class", "pair"}});
+  this->chart(both, "chart-" + id, chart, note);
+  table.id = "table-" + id;
+  add_table(add(both, "div"), table);
+}
+
 }  // namespace rnnsearch::report

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/table.h"
 #include "rnnsearch/report/line_chart.h"
 
 namespace rnnsearch::report {
@@ -29,6 +30,8 @@ struct PageContext {
   pugi::xml_node section(const std::string& id, const std::string& title);
   /// Adds a chart with legend, read-out and caption. where: the element that contains the figures.
   void chart(pugi::xml_node where, const std::string& id, const LineChart& chart, const std::string& note = {});
+  /// Adds a chart beside a table of its numbers. id: the end of both ids.
+  void pair(pugi::xml_node where, const std::string& id, const LineChart& chart, const std::string& note, Table table);
 };
 
 }  // namespace rnnsearch::report

@@ -144,12 +144,8 @@ void add_rounds(PageContext& page, const Report& report) {
   add_table(section, means);
   std::size_t i = 0;
   for (const std::string& metric : metrics_of(report.rounds)) {
-    const std::string id = fmt::format("rounds-{}", ++i);
-    const auto pair = add(section, "div", {{"class", "pair"}});
-    page.chart(pair, "chart-" + id, chart_of(page, report.rounds, metric));
-    Table table = metric_table(report.rounds, metric);
-    table.id = "table-" + id;
-    add_table(add(pair, "div"), table);
+    page.pair(section, fmt::format("rounds-{}", ++i), chart_of(page, report.rounds, metric), "",
+              metric_table(report.rounds, metric));
   }
 }
 

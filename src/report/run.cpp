@@ -10,6 +10,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/ini.h"
+#include "rnnsearch/base/json_reader.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/number_text.h"
 
@@ -18,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN(), kMostSeconds = 1e12;
+constexpr std::uint64_t kMostUpdates = 1'000'000'000'000'000;
 
 std::vector<std::pair<std::string, std::string>> read_config(const fs::path& path) {
   auto config = read_ini(read_text_file(path), path.string());
@@ -26,79 +28,31 @@ std::vector<std::pair<std::string, std::string>> read_config(const fs::path& pat
   return config;
 }
 
-/// A record of the log, whose numbers are checked when they are read.
-class Record {
- public:
-  Record(Json json, std::string place) : json_(std::move(json)), place_(std::move(place)) {}
-
-  std::string event() const {
-    const Json* value = find_member(json_, "event");
-    if (value == nullptr || !value->is_string()) refuse("no \"event\"");
-    return as_string(*value);
-  }
-  std::uint64_t update() const {
-    const Json* value = find_member(json_, "update");
-    const double number = value != nullptr && value->is_number() ? as_number(*value) : -1;
-    const double least = event() == "update" ? 1 : 0;  // a run may resume or stop before its first update
-    if (!(number >= least && number < 1e15) || number != std::floor(number))
-      refuse("no valid number of updates as \"update\"");
-    return static_cast<std::uint64_t>(number);
-  }
-  double number(std::string_view name) const {
-    const Json* value = find_member(json_, name);
-    if (value == nullptr || value->is_null()) return kUnknown;
-    if (!value->is_number()) refuse(fmt::format("a \"{}\" that is not a number", name));
-    return as_number(*value);
-  }
-  void read(std::string_view name, double& figure) const {
-    figure = number(name);
-    if (name.ends_with("seconds") && (figure < 0 || figure > 1e12))
-      refuse(fmt::format("a \"{}\" that is not a time", name));
-  }
-  void read(std::string_view name, std::uint64_t& count) const {
-    const double value = number(name);
-    if (value < 0 || value > 1e15) refuse(fmt::format("a \"{}\" that is not a count", name));
-    count = std::isnan(value) ? 0 : static_cast<std::uint64_t>(value);
-  }
-  /// What base/number_text.h's utc() wrote, if it is there.
-  std::optional<std::time_t> time() const {
-    const Json* value = find_member(json_, "time");
-    if (value == nullptr) return {};
-    std::tm date{};
-    const char* const end =
-        value->is_string() ? ::strptime(as_string(*value).c_str(), "%Y-%m-%dT%H:%M:%SZ", &date) : nullptr;
-    if (end == nullptr || *end != '\0') refuse("a \"time\" that is not one");
-    return ::timegm(&date);
-  }
-  const Json& json() const { return json_; }
-
- private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error("{}: the record has {}; this is not a log of rnnsearch train", place_, what);
-  }
-
-  Json json_;
-  std::string place_;
-};
+double number_of(const JsonReader& record, const char* name) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  double number = kUnknown;
+  record.if_any(name, number, -kMost, kMost);
+  return number;
+}
 
 class Log {
  public:
   explicit Log(Run& run) : run_(run) {}
 
-  void see(const Record& record) {
-    const std::string event = record.event();
-    const std::uint64_t update = record.update();
-    if (const auto time = record.time()) run_.logged = time;
+  void see(const JsonReader& record) {
+    std::string event;
+    std::uint64_t update = 0;
+    record("event", event);
+    record("update", update);
+    // A run may resume or stop before its first update.
+    record.check(update >= (event == "update" ? 1 : 0) && update < kMostUpdates, "has no valid number of updates");
+    if (record.has("time")) run_.logged = time_of(record);
     if (event == "update") {
       see_update(record, update);
     } else if (event == "validation") {
-      const Json* best = find_member(record.json(), "best");
-      const LoggedValidation validation{update,
-                                        0,
-                                        record.number("loss_per_word"),
-                                        record.number("bleu"),
-                                        best != nullptr && *best == true,
-                                        record.number("share")};
+      LoggedValidation validation{
+          update, 0, number_of(record, "loss_per_word"), number_of(record, "bleu"), false, number_of(record, "share")};
+      record.if_any("best", validation.best);
       drop(run_.validations, update);
       run_.validations.push_back(validation);
       run_.stopped.reset();
@@ -111,8 +65,9 @@ class Log {
     } else if (event == "skip") {
       if (std::find(skipped_.begin(), skipped_.end(), update) == skipped_.end()) skipped_.push_back(update);
     } else if (event == "stop") {
-      const Json* reason = find_member(record.json(), "reason");
-      run_.stopped = reason != nullptr && reason->is_string() ? drawable(as_string(*reason)) : "";
+      std::string reason;
+      record.if_any("reason", reason);
+      run_.stopped = drawable(reason);
     }
     // Unknown events of later versions are ignored.
   }
@@ -134,10 +89,28 @@ class Log {
   std::uint64_t last_update() const { return run_.updates.back().update; }
 
  private:
-  void see_update(const Record& record, std::uint64_t update) {
+  /// What base/number_text.h's utc() wrote.
+  static std::time_t time_of(const JsonReader& record) {
+    std::string text;
+    record("time", text);
+    std::tm date{};
+    const char* const end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &date);
+    record.check(end != nullptr && *end == '\0', "has a time that is none");
+    return ::timegm(&date);
+  }
+
+  void see_update(const JsonReader& record, std::uint64_t update) {
     LoggedUpdate line;
     line.update = update;
-    for_each_figure(line, [&](const char* name, auto& figure) { record.read(name, figure); });
+    for_each_figure(line, [&](const char* name, auto& figure) {
+      if constexpr (std::is_same_v<decltype(figure), double&>) {
+        figure = number_of(record, name);
+        const bool time = std::string_view(name).ends_with("seconds");
+        record.check(!time || !(figure < 0 || figure > kMostSeconds), "has a time that is none");
+      } else {
+        record.if_any(name, figure);
+      }
+    });
     drop(run_.updates, update);
     drop(run_.validations, update);
     std::erase_if(skipped_, [&](std::uint64_t skip) { return skip > update; });
@@ -173,7 +146,8 @@ class Log {
 /// incomplete line.
 bool read_line(const std::string& line, const std::string& place, Log& log) try {
   const std::size_t begin = line.rfind("{\"event\"");
-  log.see({parse_json(std::string_view(line).substr(begin == line.npos ? 0 : begin), place), place});
+  const Json record = parse_json(std::string_view(line).substr(begin == line.npos ? 0 : begin), place);
+  log.see({record, place});
   return begin == 0 || begin == line.npos;
 } catch (const Error&) {
   return false;

@@ -109,15 +109,6 @@ void add_once(std::vector<std::string>& list, const std::string& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
-// A chart beside its numbers. id: the end of both ids.
-void add_pair(PageContext& page, pugi::xml_node section, const std::string& id, const LineChart& chart,
-              const std::string& note, Table table) {
-  const auto pair = add(section, "div", {{"class", "pair"}});
-  page.chart(pair, "chart-" + id, chart, note);
-  table.id = "table-" + id;
-  add_table(add(pair, "div"), table);
-}
-
 struct Breakdown {
   std::vector<BucketScore> SystemEvaluation::*rows;
   std::string id, title, axis, heading;
@@ -145,7 +136,7 @@ void add_breakdown(PageContext& page, pugi::xml_node section, const Report& repo
   }
   Table table = bucket_table(file, breakdown.rows, breakdown.heading);
   table.caption = title + ", in numbers";
-  add_pair(page, section, breakdown.id + suffix_of(report, file), chart, note, table);
+  page.pair(section, breakdown.id + suffix_of(report, file), chart, note, table);
 }
 
 void add_words_by_frequency(PageContext& page, pugi::xml_node section, const Report& report,
@@ -174,7 +165,7 @@ void add_words_by_frequency(PageContext& page, pugi::xml_node section, const Rep
     if (i >= system.words_by_frequency.size() || system.words_by_frequency[i].words == 0) return {};
     return Point{0, 100 * system.words_by_frequency[i].f1()};
   });
-  add_pair(page, section, "frequency" + suffix_of(report, file), chart, {}, table);
+  page.pair(section, "frequency" + suffix_of(report, file), chart, {}, table);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/ter.h"
 #include "rnnsearch/text/unicode.h"
+#include "tests/evaluate/mean_of.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -202,7 +203,7 @@ TEST(Evaluate, AddsSequenceAccuracyWhereItIsWanted) {
   const Evaluation evaluation = lines.evaluate(options);
   const auto& others = evaluation.systems[0].all.others;
   ASSERT_EQ(others.size(), 3u);
-  const auto sentences = sequence_accuracies(lines.hypotheses, lines.references);
+  const auto sentences = corpus_statistics(lines.hypotheses, lines.references, SequenceAccuracyOptions{});
   const SequenceAccuracy mean = mean_of(sentences);
   ASSERT_LT(mean.psa, mean.lcsr);
   ASSERT_LT(mean.lcsr, 1);
@@ -230,8 +231,9 @@ TEST(Evaluate, CutsOutputsForSequenceAccuracyWhereThatIsWanted) {
   options.sequence_accuracy = SequenceAccuracyMode::kCut;
   const Evaluation evaluation = lines.evaluate(options);
   const SequenceAccuracyOptions cut{.cut_output = true};
-  const SequenceAccuracy of_cut = mean_of(sequence_accuracies(lines.hypotheses, lines.references, cut));
-  const SequenceAccuracy of_whole = mean_of(sequence_accuracies(lines.hypotheses, lines.references));
+  const SequenceAccuracy of_cut = mean_of(corpus_statistics(lines.hypotheses, lines.references, cut));
+  const SequenceAccuracy of_whole =
+      mean_of(corpus_statistics(lines.hypotheses, lines.references, SequenceAccuracyOptions{}));
   ASSERT_LT(of_cut.lcsr, of_whole.lcsr);
   EXPECT_EQ(evaluation.sequence_accuracy, SequenceAccuracyMode::kCut);
   EXPECT_NEAR(evaluation.systems[0].all.others[1].score, 100 * of_cut.lcsr, 1e-6);
@@ -264,6 +266,7 @@ TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {
   // Intervals are of their own number of samples, whatever the test needs.
   EvaluationOptions alone = options;
   alone.significance.test = SignificanceTest::kNone;
+  alone.baseline.clear();
   EXPECT_EQ(evaluate(lines.test(), systems, alone).systems[0].all.low, evaluation.systems[0].all.low);
   // p values are those of their seed, whatever the intervals'.
   options.bootstrap.seed = 5;

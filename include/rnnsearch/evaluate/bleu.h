@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rnnsearch/evaluate/corpus_statistics.h"
 #include "rnnsearch/text/bleu_tokenizer.h"
 
 namespace rnnsearch::evaluate {
@@ -58,15 +59,12 @@ struct Bleu {
 /// words.
 BleuStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const BleuOptions& options);
-/// Statistics of every sentence, computed on all threads. references[k][i] is the k-th reference of hypothesis i.
-/// Throws Error if there is no reference, or if the numbers of sentences differ.
-std::vector<BleuStatistics> corpus_statistics(std::span<const std::string> hypotheses,
-                                              std::span<const std::vector<std::string>> references,
-                                              const BleuOptions& options);
 Bleu bleu_of(const BleuStatistics& statistics, const BleuOptions& options);
-/// Throws Error as corpus_statistics does, and if there are no sentences.
-Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
-                 const BleuOptions& options);
+/// Throws Error as corpus_sum does.
+inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
+                        const BleuOptions& options) {
+  return bleu_of(corpus_sum(hypotheses, references, options), options);
+}
 /// The number of words in a line of raw text, as BLEU counts them.
 std::size_t word_count(std::string_view line, const BleuOptions& options);
 

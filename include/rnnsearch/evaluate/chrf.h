@@ -42,15 +42,13 @@ struct ChrfStatistics {
 /// equal). REQUIRES: at least one reference.
 ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const ChrfOptions& options);
-/// See corpus_statistics in bleu.h.
-std::vector<ChrfStatistics> corpus_statistics(std::span<const std::string> hypotheses,
-                                              std::span<const std::vector<std::string>> references,
-                                              const ChrfOptions& options);
 /// The score, from 0 to 100. Precision and recall are means over the orders for which both sides have n-grams.
 double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options);
-/// Throws Error as corpus_bleu does.
-double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
-                   const ChrfOptions& options);
+/// Throws Error as corpus_sum does.
+inline double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
+                          const ChrfOptions& options) {
+  return chrf_of(corpus_sum(hypotheses, references, options), options);
+}
 
 /// The signature, with the keys of sacreBLEU in its order: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:...".
 std::string signature(const ChrfOptions& options, std::size_t references,

@@ -64,7 +64,7 @@ struct MetricScore {
   std::string metric;  // one of kOtherMetrics
   double score = 0;
   std::optional<double> low, high;  // see BucketScore
-  std::string signature;            // in the row of all sentences; else empty
+  std::string signature;            // empty for single sentences
 };
 
 struct BucketScore {

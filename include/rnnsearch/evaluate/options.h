@@ -14,7 +14,8 @@ std::span<const Option<EvaluationOptions>> option_table();
 /// Throws Error for a combination of options in which one would be ignored.
 void check(const EvaluationOptions& options);
 
-/// Throws Error for a test of significance, or a baseline, that these systems do not allow. `systems`: their names.
+/// Throws Error if two systems have the same name, or for a test of significance or a baseline that these systems do
+/// not allow. `systems`: their names.
 void check_systems(const EvaluationOptions& options, std::span<const std::string> systems);
 
 }  // namespace rnnsearch::evaluate

@@ -58,14 +58,6 @@ std::size_t longest_common_subsequence(std::span<const std::string_view> a, std:
 /// value. Throws Error if there is no reference.
 SequenceAccuracy sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                      const SequenceAccuracyOptions& options = {});
-/// The measures of each sequence; references[k] is the k-th set of references. Throws Error if there is no reference,
-/// or if the numbers of sequences differ.
-std::vector<SequenceAccuracy> sequence_accuracies(std::span<const std::string> hypotheses,
-                                                  std::span<const std::vector<std::string>> references,
-                                                  const SequenceAccuracyOptions& options = {});
-/// The mean of each measure over sequences; NaN if there are none.
-SequenceAccuracy mean_of(std::span<const SequenceAccuracy> sentences);
-
 /// A signature in the style of sacreBLEU: "nrefs:1|case:mixed|tok:none|output:cut|mean:sentences|version:..."
 std::string signature(const SequenceAccuracyOptions& options, std::size_t references,
                       const std::optional<Bootstrap>& bootstrap = std::nullopt);

@@ -36,16 +36,14 @@ struct TerStatistics {
 /// edit distance is computed within 25 words of the diagonal, so memory grows linearly with the length of a line.
 TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                   const TerOptions& options);
-/// See corpus_statistics in bleu.h.
-std::vector<TerStatistics> corpus_statistics(std::span<const std::string> hypotheses,
-                                             std::span<const std::vector<std::string>> references,
-                                             const TerOptions& options);
 /// 100 * edits / reference length, from 0 (best) to more than 100. Without reference words it is 100 if there is any
 /// edit.
 double ter_of(const TerStatistics& statistics);
-/// Throws Error as corpus_bleu does.
-double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
-                  const TerOptions& options);
+/// Throws Error as corpus_sum does.
+inline double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
+                         const TerOptions& options) {
+  return ter_of(corpus_sum(hypotheses, references, options));
+}
 /// The words of a line of raw text, as TER counts them.
 std::vector<std::string> ter_words(std::string_view line, const TerOptions& options);
 
