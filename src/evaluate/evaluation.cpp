@@ -198,6 +198,14 @@ std::optional<MetricScore> score_of(const SystemEvaluation& system, const std::s
   return std::nullopt;
 }
 
+const Comparison* comparison_of(const Evaluation& evaluation, const std::string& system, const std::string& metric,
+                                const std::string& row) {
+  for (const Comparison& comparison : evaluation.comparisons) {
+    if (comparison.system == system && comparison.metric == metric && comparison.row == row) return &comparison;
+  }
+  return nullptr;
+}
+
 const BucketScore* best_bucket(const SystemEvaluation& system) {
   const BucketScore* best = nullptr;
   for (const BucketScore& bucket : system.buckets) {

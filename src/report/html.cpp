@@ -44,6 +44,10 @@ void move_styles_to_attributes(pugi::xml_node node) {
   for (pugi::xml_node child : node.children()) move_styles_to_attributes(child);
 }
 
+std::string class_of(const Column& column) {
+  return column.number ? "number" : column.long_text ? "text long" : "text";
+}
+
 }  // namespace
 
 pugi::xml_node add(pugi::xml_node parent, const char* name, std::initializer_list<Attribute> attributes,
@@ -70,6 +74,33 @@ void add_svg(pugi::xml_node parent, const std::string& svg) {
   if (!parsed) throw Error("report: a figure is not a valid SVG: {}", parsed.description());
   move_styles_to_attributes(document);
   parent.append_copy(document.document_element());
+}
+
+void add_table(pugi::xml_node parent, const Table& table) {
+  const std::string caption = "caption-" + table.id;
+  const auto region =
+      add(parent, "div", {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", caption}});
+  const auto node = add(region, "table", {{"id", table.id}});
+  add(node, "caption", {{"id", caption}}, table.caption);
+  const auto head = add(add(node, "thead"), "tr");
+  for (const Column& column : table.columns) {
+    add(head, "th", {{"scope", "col"}, {"class", class_of(column)}}, column.title);
+  }
+  const auto body = add(node, "tbody");
+  for (const auto& row : table.rows) {
+    const auto line = add(body, "tr");
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const Cell& cell = row[i];
+      const auto data = i == 0 ? add(line, "th", {{"scope", "row"}}) : add(line, "td");
+      std::string name = class_of(table.columns[i]);
+      if (cell.doubtful) name += " doubtful";
+      set(data, "class", name);
+      const auto place = cell.strong ? add(data, "strong") : data;
+      add_text(place, cell.text);
+      if (!cell.mark.empty()) add(place, "sup", {}, cell.mark);
+    }
+  }
+  for (const std::string& note : table.notes) add(parent, "p", {{"class", "note"}}, note);
 }
 
 std::string html_of(pugi::xml_node parent) {

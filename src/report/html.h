@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "rnnsearch/report/table.h"
+
 namespace rnnsearch::report {
 
 struct Attribute {
@@ -24,6 +26,9 @@ void set(pugi::xml_node node, const char* name, std::string_view value);
 /// Appends a complete SVG. Its style attributes are converted to SVG attributes, because the security policy of the
 /// page allows no inline styles. REQUIRES: it is well-formed.
 void add_svg(pugi::xml_node parent, const std::string& svg);
+
+/// Adds a table in a region that scrolls if the table is too wide.
+void add_table(pugi::xml_node parent, const Table& table);
 
 /// The children of `parent` as HTML: only void elements of HTML and elements of SVG have no end tag. Changes the tree
 /// (adds empty texts).

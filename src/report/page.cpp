@@ -1,7 +1,6 @@
 #include "rnnsearch/report/page.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -18,7 +17,6 @@
 #include "report/training_part.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/base/replace.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -85,28 +83,6 @@ std::string summary_of(const Report& report) {
   return text;
 }
 
-using Rows = std::vector<std::vector<std::string>>;
-
-std::string csv_of(const Rows& rows) {
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) text += ',';
-      std::string cell = row[i];
-      double number = 0;
-      if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos &&
-          std::from_chars(cell.data(), cell.data() + cell.size(), number).ptr != cell.data() + cell.size()) {
-        cell = fmt::format("'{}", cell);  // a spreadsheet would compute what begins like a formula
-      }
-      const bool quoted = cell.find_first_of(",\"\r\n") != std::string::npos;
-      replace_all(cell, "\"", "\"\"");
-      text += quoted ? fmt::format("\"{}\"", cell) : cell;
-    }
-    text += "\r\n";
-  }
-  return text;
-}
-
 // A number has enough digits to be read back exactly; it is empty if it is not finite.
 std::string field(double value) {
   return std::isfinite(value) ? json_text(Json(value)) : "";
@@ -123,22 +99,29 @@ std::string field(bool value) {
 std::string field(const std::string& value) {
   return value;
 }
-std::vector<std::string> row_of(const auto&... values) {
-  return {field(values)...};
+std::vector<Cell> row_of(const auto&... values) {
+  return {Cell{field(values)}...};
+}
+Table columns_of(std::initializer_list<const char*> titles) {
+  Table table;
+  for (const char* title : titles) table.columns.push_back({title});
+  return table;
 }
 
 void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
-  Rows scores{{"set", "system", "sentences_of", "row", "sentences", "reliable", "bleu", "low", "high", "length_ratio"}};
-  Rows others{{"set", "system", "metric", "score", "low", "high", "signature"}};
-  Rows words{{"set", "system", "times_in_training_text", "words", "precision", "recall", "f1"}};
-  Rows comparisons{{"set", "method", "baseline", "system", "metric", "row", "difference", "p", "samples", "seed"}};
+  Table scores = columns_of(
+      {"set", "system", "sentences_of", "row", "sentences", "reliable", "bleu", "low", "high", "length_ratio"});
+  Table others = columns_of({"set", "system", "metric", "score", "low", "high", "signature"});
+  Table words = columns_of({"set", "system", "times_in_training_text", "words", "precision", "recall", "f1"});
+  Table comparisons =
+      columns_of({"set", "method", "baseline", "system", "metric", "row", "difference", "p", "samples", "seed"});
   for (const EvaluationFile& file : report.evaluations) {
     const std::string set = file.set.value_or(file.path.stem().string());
     for (const SystemEvaluation& system : file.systems) {
       const auto add_row = [&](const std::string& kind, const BucketScore& row) {
         const auto if_any = [&](double value) { return row.sentences > 0 ? std::optional(value) : std::nullopt; };
-        scores.push_back(row_of(set, system.system, kind, row.label, row.sentences, row.reliable(),
-                                if_any(row.bleu.score), row.low, row.high, if_any(row.bleu.ratio)));
+        scores.rows.push_back(row_of(set, system.system, kind, row.label, row.sentences, row.reliable(),
+                                     if_any(row.bleu.score), row.low, row.high, if_any(row.bleu.ratio)));
       };
       add_row("all", system.all);
       if (system.without_unknown_words) add_row("all", *system.without_unknown_words);
@@ -146,32 +129,32 @@ void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
       for (const BucketScore& row : system.by_unknown_share) add_row("unknown_share", row);
       for (const BucketScore& row : system.by_rarest_word) add_row("rarest_word", row);
       for (const MetricScore& s : evaluate::scores_of(system)) {
-        others.push_back(row_of(set, system.system, s.metric, s.score, s.low, s.high, s.signature));
+        others.rows.push_back(row_of(set, system.system, s.metric, s.score, s.low, s.high, s.signature));
       }
       for (const evaluate::WordAccuracy& row : system.words_by_frequency) {
-        words.push_back(row_of(set, system.system, row.label, row.words, row.precision(), row.recall(), row.f1()));
+        words.rows.push_back(row_of(set, system.system, row.label, row.words, row.precision(), row.recall(), row.f1()));
       }
     }
     for (const evaluate::Comparison& c : file.comparisons) {
-      comparisons.push_back(row_of(set, evaluate::name_of(c.test), c.baseline, c.system, c.metric, c.row, c.difference,
-                                   c.p, c.samples, c.seed));
+      comparisons.rows.push_back(row_of(set, evaluate::name_of(c.test), c.baseline, c.system, c.metric, c.row,
+                                        c.difference, c.p, c.samples, c.seed));
     }
   }
-  if (scores.size() > 1) {
+  if (!scores.rows.empty()) {
     files.push_back({"bleu.csv", csv_of(scores)});
     files.push_back({"metrics.csv", csv_of(others)});
   }
-  if (comparisons.size() > 1) files.push_back({"comparisons.csv", csv_of(comparisons)});
-  if (words.size() > 1) files.push_back({"words-by-frequency.csv", csv_of(words)});
+  if (!comparisons.rows.empty()) files.push_back({"comparisons.csv", csv_of(comparisons)});
+  if (!words.rows.empty()) files.push_back({"words-by-frequency.csv", csv_of(words)});
 }
 
 void add_round_csv(const Report& report, std::vector<CsvFile>& files) {
-  Rows rounds{{"round", "file", "system", "metric", "score"}};
+  Table rounds = columns_of({"round", "file", "system", "metric", "score"});
   for (std::size_t i = 0; i < report.rounds.size(); ++i) {
     const EvaluationFile& round = report.rounds[i];
     for (const SystemEvaluation& system : round.systems) {
       for (const MetricScore& score : evaluate::scores_of(system)) {
-        rounds.push_back(row_of(i + 1, round.path.string(), system.system, score.metric, score.score));
+        rounds.rows.push_back(row_of(i + 1, round.path.string(), system.system, score.metric, score.score));
       }
     }
   }
@@ -179,25 +162,25 @@ void add_round_csv(const Report& report, std::vector<CsvFile>& files) {
 }
 
 void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
-  Rows updates{{"run", "update", "elapsed_seconds", "epochs", "loss_per_word", "gradient_norm", "learning_rate",
-                "source_words_per_second", "target_words_per_second", "seconds", "compute_seconds", "optimizer_seconds",
-                "communication_seconds", "data_seconds"}};
-  Rows validations{{"run", "update", "elapsed_seconds", "loss_per_word", "bleu", "best"}};
-  Rows configuration{{"run", "setting", "value"}};
+  Table updates = columns_of({"run", "update", "elapsed_seconds", "epochs", "loss_per_word", "gradient_norm",
+                              "learning_rate", "source_words_per_second", "target_words_per_second", "seconds",
+                              "compute_seconds", "optimizer_seconds", "communication_seconds", "data_seconds"});
+  Table validations = columns_of({"run", "update", "elapsed_seconds", "loss_per_word", "bleu", "best"});
+  Table configuration = columns_of({"run", "setting", "value"});
   for (const Run& run : report.runs) {
     for (const LoggedUpdate& u : run.updates) {
-      updates.push_back(row_of(run.name, u.update, u.elapsed_seconds, u.epochs(), u.loss_per_word, u.gradient_norm,
-                               u.learning_rate, u.source_words_per_second, u.target_words_per_second, u.seconds,
-                               u.compute_seconds, u.optimizer_seconds, u.communication_seconds, u.data_seconds));
+      updates.rows.push_back(row_of(run.name, u.update, u.elapsed_seconds, u.epochs(), u.loss_per_word, u.gradient_norm,
+                                    u.learning_rate, u.source_words_per_second, u.target_words_per_second, u.seconds,
+                                    u.compute_seconds, u.optimizer_seconds, u.communication_seconds, u.data_seconds));
     }
     for (const LoggedValidation& v : run.validations) {
-      validations.push_back(row_of(run.name, v.update, v.elapsed_seconds, v.loss_per_word, v.bleu, v.best));
+      validations.rows.push_back(row_of(run.name, v.update, v.elapsed_seconds, v.loss_per_word, v.bleu, v.best));
     }
-    for (const auto& [name, value] : run.config) configuration.push_back({run.name, name, value});
+    for (const auto& [name, value] : run.config) configuration.rows.push_back(row_of(run.name, name, value));
   }
   if (report.runs.empty()) return;
   files.push_back({"training.csv", csv_of(updates)});
-  if (validations.size() > 1) files.push_back({"validation.csv", csv_of(validations)});
+  if (!validations.rows.empty()) files.push_back({"validation.csv", csv_of(validations)});
   files.push_back({"configuration.csv", csv_of(configuration)});
 }
 
@@ -250,8 +233,8 @@ std::string markdown_tables(const Report& report) {
     if (!text.empty()) text += '\n';
     text += markdown_of(table);
   };
-  for (std::size_t i = 0; i < report.sections.size(); ++i) {
-    for (const Table& table : tables_of(report.sections[i], i + 1)) write(table, table.caption);
+  for (const SectionFile& section : report.sections) {
+    for (const Table& table : section.tables) write(table, table.caption);
   }
   for (const EvaluationFile& file : report.evaluations) {
     const std::string prefix = prefix_of(report, file);
@@ -265,21 +248,14 @@ std::string markdown_tables(const Report& report) {
   return text;
 }
 
-void add_section_csv(const Report& report, std::vector<CsvFile>& files) {
-  for (std::size_t i = 0; i < report.sections.size(); ++i) {
-    std::size_t number = 0;
-    for (const SectionTable& table : report.sections[i].tables) {
-      Rows rows(1);
-      for (const auto& column : table.columns) rows.front().push_back(column.title);
-      rows.insert(rows.end(), table.rows.begin(), table.rows.end());
-      files.push_back({fmt::format("section-{}-table-{}.csv", i + 1, ++number), csv_of(rows)});
-    }
-  }
-}
-
 std::vector<CsvFile> csv_files(const Report& report) {
   std::vector<CsvFile> files;
-  add_section_csv(report, files);
+  for (std::size_t i = 0; i < report.sections.size(); ++i) {
+    std::size_t number = 0;
+    for (const Table& table : report.sections[i].tables) {
+      files.push_back({fmt::format("section-{}-table-{}.csv", i + 1, ++number), csv_of(table)});
+    }
+  }
   add_score_csv(report, files);
   add_round_csv(report, files);
   add_training_csv(report, files);

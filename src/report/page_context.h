@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/table.h"
 #include "rnnsearch/report/line_chart.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 
@@ -30,8 +30,9 @@ struct PageContext {
   pugi::xml_node section(const std::string& id, const std::string& title);
   /// Adds a chart with legend, read-out and caption. where: the element that contains the figures.
   void chart(pugi::xml_node where, const std::string& id, const LineChart& chart, const std::string& note = {});
-  /// Adds a chart beside a table of its numbers. id: the end of both ids.
-  void pair(pugi::xml_node where, const std::string& id, const LineChart& chart, const std::string& note, Table table);
+  /// Adds a table beside the chart of its points, with a place for each row, whose second cell is the note of the place
+  /// if the notes have a name, and a line for each column. id: the end of both ids.
+  void pair(pugi::xml_node where, const std::string& id, LineChart chart, const std::string& note, Table table);
 };
 
 }  // namespace rnnsearch::report

@@ -9,7 +9,6 @@
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/numbers.h"
-#include "report/table.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::report {

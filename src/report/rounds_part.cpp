@@ -96,25 +96,12 @@ Table metric_table(const Rounds& rounds, const std::string& metric) {
     for (const std::string& system : systems) {
       const auto score = score_of(rounds[i], system, metric);
       cells.push_back({score ? fixed(*score, 2) : "\u2013"});
+      if (score) cells.back().point = Point{0, *score};
     }
     table.rows.push_back(std::move(cells));
   }
+  table.chart_rows = rounds.size();
   return table;
-}
-
-LineChart chart_of(PageContext& page, const Rounds& rounds, const std::string& metric) {
-  LineChart chart{.title = metric + " of each round", .x = {.name = "round"}, .y = {.name = metric, .from_zero = true}};
-  chart.decimals = 2;
-  for (std::size_t i = 0; i < rounds.size(); ++i) chart.x.labels.push_back(std::to_string(i + 1));
-  for (const std::string& system : systems_of(rounds)) {
-    Line line{.name = system, .style = page.styles.of(system)};
-    for (std::size_t i = 0; i < rounds.size(); ++i) {
-      if (const auto score = score_of(rounds[i], system, metric))
-        line.points.push_back({static_cast<double>(i), *score});
-    }
-    if (!line.points.empty()) chart.lines.push_back(std::move(line));
-  }
-  return chart;
 }
 
 }  // namespace
@@ -144,8 +131,10 @@ void add_rounds(PageContext& page, const Report& report) {
   add_table(section, means);
   std::size_t i = 0;
   for (const std::string& metric : metrics_of(report.rounds)) {
-    page.pair(section, fmt::format("rounds-{}", ++i), chart_of(page, report.rounds, metric), "",
-              metric_table(report.rounds, metric));
+    const Table table = metric_table(report.rounds, metric);
+    LineChart chart{.title = table.caption, .x = {.name = "round"}, .y = {.name = metric, .from_zero = true}};
+    chart.decimals = 2;
+    page.pair(section, fmt::format("rounds-{}", ++i), chart, "", table);
   }
 }
 

@@ -20,34 +20,6 @@ std::string name_of(const EvaluationFile& file) {
   return file.set.value_or(file.path.stem().string());
 }
 
-// Shortens a label for the axis: "11-20" gets an en dash, and words are replaced by signs.
-std::string short_label(const std::string& label) {
-  if (label.starts_with("up to ")) return "\u2264" + label.substr(6);
-  if (label.starts_with("over ")) return ">" + label.substr(5);
-  if (label.ends_with(" and more")) return "\u2265" + label.substr(0, label.size() - 9);
-  std::string result = label;
-  const auto dash = result.find('-');
-  if (dash != std::string::npos) result.replace(dash, 1, "\u2013");
-  return result;
-}
-
-// A chart with a line for each system. rows: those of the first system. point_of: of a system and a row; may be empty.
-template <class Row>
-void add_lines(LineChart& chart, PageContext& page, const EvaluationFile& file, const std::vector<Row>& rows,
-               const auto& point_of) {
-  for (const Row& row : rows) chart.x.labels.push_back(short_label(row.label));
-  for (const SystemEvaluation& system : file.systems) {
-    Line line{.name = system.system, .style = page.styles.of(system.system)};
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (std::optional<Point> point = point_of(system, i)) {
-        point->x = static_cast<double>(i);
-        line.points.push_back(*point);
-      }
-    }
-    if (!line.points.empty()) chart.lines.push_back(std::move(line));
-  }
-}
-
 Table table_of_systems(const EvaluationFile& file, const std::string& heading, const std::string& counted) {
   Table table{.columns = {{heading, false}, {counted}}};
   for (const SystemEvaluation& system : file.systems) table.columns.push_back({system.system});
@@ -77,7 +49,8 @@ std::string with_interval(const MetricScore& score) {
 Cell cell_of(const BucketScore* row) {
   if (row == nullptr || row->sentences == 0) return {kNothing};
   const std::string text = with_interval({"BLEU", row->bleu.score, row->low, row->high, {}});
-  return {text, row->reliable() ? "" : kDoubtful, false, !row->reliable()};
+  const Point point{0, row->bleu.score, row->low, row->high, !row->reliable()};
+  return {text, row->reliable() ? "" : kDoubtful, false, !row->reliable(), point};
 }
 
 std::string stars(const Comparison& comparison) {
@@ -121,12 +94,6 @@ void add_breakdown(PageContext& page, pugi::xml_node section, const Report& repo
   LineChart chart{.title = title, .x = {.name = breakdown.axis}, .y = {.name = "BLEU", .from_zero = true}};
   chart.decimals = 2;
   chart.x.notes_name = "sentences";
-  for (const BucketScore& row : rows) chart.x.notes.push_back(grouped(row.sentences));
-  add_lines(chart, page, file, rows, [&](const SystemEvaluation& system, std::size_t i) -> std::optional<Point> {
-    if (i >= (system.*breakdown.rows).size() || (system.*breakdown.rows)[i].sentences == 0) return {};
-    const BucketScore& row = (system.*breakdown.rows)[i];
-    return Point{0, row.bleu.score, row.low, row.high, !row.reliable()};
-  });
   std::string note;
   if (file.bootstrap) {
     note = fmt::format("Bands and whiskers: 95% bootstrap intervals ({} samples). ", grouped(file.bootstrap->samples));
@@ -151,21 +118,18 @@ void add_words_by_frequency(PageContext& page, pugi::xml_node section, const Rep
   Table table = table_of_systems(file, "times in training text", "words");
   table.caption = prefix + "Precision / recall / F1 of words, %";
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    chart.x.notes.push_back(grouped(rows[i].words));
     auto& cells = table.rows.emplace_back(std::vector<Cell>{{rows[i].label}, {grouped(rows[i].words)}});
     for (const SystemEvaluation& system : file.systems) {
-      const bool there = i < system.words_by_frequency.size() && system.words_by_frequency[i].words > 0;
-      const evaluate::WordAccuracy row = there ? system.words_by_frequency[i] : evaluate::WordAccuracy();
-      cells.push_back({!there ? kNothing
-                              : fmt::format("{} / {} / {}", fixed(100 * row.precision(), 1),
-                                            fixed(100 * row.recall(), 1), fixed(100 * row.f1(), 1))});
+      Cell& cell = cells.emplace_back(Cell{kNothing});
+      if (i >= system.words_by_frequency.size() || system.words_by_frequency[i].words == 0) continue;
+      const evaluate::WordAccuracy& row = system.words_by_frequency[i];
+      cell.text = fmt::format("{} / {} / {}", fixed(100 * row.precision(), 1), fixed(100 * row.recall(), 1),
+                              fixed(100 * row.f1(), 1));
+      cell.point = Point{0, 100 * row.f1()};
     }
   }
-  add_lines(chart, page, file, rows, [](const SystemEvaluation& system, std::size_t i) -> std::optional<Point> {
-    if (i >= system.words_by_frequency.size() || system.words_by_frequency[i].words == 0) return {};
-    return Point{0, 100 * system.words_by_frequency[i].f1()};
-  });
-  page.pair(section, "frequency" + suffix_of(report, file), chart, {}, table);
+  table.chart_rows = rows.size();
+  page.pair(section, "frequency" + suffix_of(report, file), chart, "", table);
 }
 
 }  // namespace
@@ -195,6 +159,7 @@ Table bucket_table(const EvaluationFile& file, std::vector<BucketScore> SystemEv
     add_row((first.*rows)[i],
             [&](const auto& system) { return i < (system.*rows).size() ? &(system.*rows)[i] : nullptr; });
   }
+  table.chart_rows = table.rows.size();
   add_row(first.all, [](const auto& system) { return &system.all; });
   if (any_cell(table, is_doubtful)) {
     table.notes.push_back("\u2020 fewer than 100 sentences: too few for a reliable score");

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "report/page_context.h"
-#include "report/table.h"
 #include "rnnsearch/report/page.h"
 
 namespace rnnsearch::report {

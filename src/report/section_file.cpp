@@ -7,12 +7,16 @@
 
 namespace rnnsearch::report {
 
-static void fields(const JsonReader& visit, SectionTable::Column& column) {
+static void fields(const JsonReader& visit, Column& column) {
   visit("title", column.title);
   visit.if_any("number", column.number);
 }
 
-static void fields(const JsonReader& visit, SectionTable& table) {
+static void fields(const JsonReader& visit, Cell& cell) {
+  visit.read(cell.text);
+}
+
+static void fields(const JsonReader& visit, Table& table) {
   visit("caption", table.caption);
   visit("columns", table.columns);
   visit.check(!table.columns.empty(), "has no columns");

@@ -43,7 +43,11 @@ void add_section(PageContext& page, const Report& report, std::size_t i) {
   const SectionFile& section = report.sections[i];
   const auto node = page.section(fmt::format("section-{}", i + 1), section.title);
   for (const std::string& paragraph : section.text) add(node, "p", {}, paragraph);
-  for (const Table& table : tables_of(section, i + 1)) add_table(node, table);
+  for (std::size_t number = 0; number < section.tables.size(); ++number) {
+    Table table = section.tables[number];
+    table.id = fmt::format("table-section-{}-{}", i + 1, number + 1);
+    add_table(node, table);
+  }
   if (!section.sentences.empty()) add(node, "h3", {}, "Side by side");
   for (const SectionSentence& sentence : section.sentences) add_card(page, report, node, sentence);
 }
@@ -60,21 +64,6 @@ void add_sentence_sections(PageContext& page, const Report& report) {
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
     if (!report.sections[i].sentences.empty()) add_section(page, report, i);
   }
-}
-
-std::vector<Table> tables_of(const SectionFile& section, std::size_t number) {
-  std::vector<Table> tables;
-  for (const SectionTable& given : section.tables) {
-    Table table{.id = fmt::format("table-section-{}-{}", number, tables.size() + 1), .caption = given.caption};
-    for (const auto& [title, is_number] : given.columns) table.columns.push_back({title, is_number});
-    for (const auto& row : given.rows) {
-      auto& cells = table.rows.emplace_back();
-      for (const std::string& cell : row) cells.push_back({cell});
-    }
-    table.notes = given.notes;
-    tables.push_back(std::move(table));
-  }
-  return tables;
 }
 
 }  // namespace rnnsearch::report

@@ -1,17 +1,15 @@
-#include "report/table.h"
+#include "rnnsearch/report/table.h"
 
+#include <charconv>
 #include <sstream>
 #include <string_view>
 
 #include "report/figure.h"
-#include "report/html.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/replace.h"
 
 namespace rnnsearch::report {
 namespace {
-
-std::string class_of(const Column& column) {
-  return column.number ? "number" : column.long_text ? "text long" : "text";
-}
 
 // Escapes the characters that have a meaning in Markdown, or in HTML inside Markdown.
 std::string escaped(const std::string& text) {
@@ -29,34 +27,18 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-}  // namespace
-
-void add_table(pugi::xml_node parent, const Table& table) {
-  const std::string caption = "caption-" + table.id;
-  const auto region =
-      add(parent, "div", {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", caption}});
-  const auto node = add(region, "table", {{"id", table.id}});
-  add(node, "caption", {{"id", caption}}, table.caption);
-  const auto head = add(add(node, "thead"), "tr");
-  for (const Column& column : table.columns) {
-    add(head, "th", {{"scope", "col"}, {"class", class_of(column)}}, column.title);
+std::string csv_field(std::string text) {
+  double number = 0;
+  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
+      std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size()) {
+    text = fmt::format("'{}", text);  // a spreadsheet would compute what begins like a formula
   }
-  const auto body = add(node, "tbody");
-  for (const auto& row : table.rows) {
-    const auto line = add(body, "tr");
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const Cell& cell = row[i];
-      const auto data = i == 0 ? add(line, "th", {{"scope", "row"}}) : add(line, "td");
-      std::string name = class_of(table.columns[i]);
-      if (cell.doubtful) name += " doubtful";
-      set(data, "class", name);
-      const auto place = cell.strong ? add(data, "strong") : data;
-      add_text(place, cell.text);
-      if (!cell.mark.empty()) add(place, "sup", {}, cell.mark);
-    }
-  }
-  for (const std::string& note : table.notes) add(parent, "p", {{"class", "note"}}, note);
+  const bool quoted = text.find_first_of(",\"\r\n") != std::string::npos;
+  replace_all(text, "\"", "\"\"");
+  return quoted ? fmt::format("\"{}\"", text) : text;
 }
+
+}  // namespace
 
 std::string markdown_of(const Table& table) {
   std::ostringstream text;
@@ -75,6 +57,20 @@ std::string markdown_of(const Table& table) {
   }
   for (const std::string& note : table.notes) text << '\n' << escaped(note) << '\n';
   return std::move(text).str();
+}
+
+std::string csv_of(const Table& table) {
+  std::string text;
+  const auto add_line = [&](const auto& fields, const auto& text_of) {
+    for (const auto& one : fields) {
+      if (&one != &fields.front()) text += ',';
+      text += csv_field(text_of(one));
+    }
+    text += "\r\n";
+  };
+  add_line(table.columns, [](const Column& column) { return column.title; });
+  for (const auto& row : table.rows) add_line(row, [](const Cell& cell) { return cell.text; });
+  return text;
 }
 
 }  // namespace rnnsearch::report

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "report/page_context.h"
-#include "report/table.h"
 #include "rnnsearch/report/page.h"
 
 namespace rnnsearch::report {

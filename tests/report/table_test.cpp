@@ -1,4 +1,4 @@
-#include "report/table.h"
+#include "rnnsearch/report/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,6 +35,12 @@ TEST(Table, IsMarkdownOfOneLineARow) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7) << text;
     EXPECT_EQ(text.find("\uFFFD"), text.npos) << text;
   }
+}
+
+TEST(Table, IsCsvThatASpreadsheetDoesNotCompute) {
+  Table strange = table();
+  strange.rows = {{{"=1+1"}, {"-2.5"}}, {{"a,\"b\""}, {"", "*"}}};
+  EXPECT_EQ(csv_of(strange), "system,BLEU\r\n'=1+1,-2.5\r\n\"a,\"\"b\"\"\",\r\n");
 }
 
 }  // namespace

@@ -130,6 +130,10 @@ struct Evaluation {
   std::vector<SentenceEvaluation> sentences;  // if requested
 };
 
+/// The first comparison of the system by this metric in this row. Returns nullptr if there is none.
+const Comparison* comparison_of(const Evaluation& evaluation, const std::string& system, const std::string& metric,
+                                const std::string& row);
+
 /// Throws Error if numbers of lines differ, there are no lines, the edges are not ascending, two systems have the same
 /// name, the baseline is not one of the systems or is the only one, or a breakdown needs data that is unknown. The
 /// result depends only on the input and the options, not on the number of threads; all systems use the same samples.

@@ -6,18 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace rnnsearch::report {
+#include "rnnsearch/report/table.h"
 
-struct SectionTable {
-  struct Column {
-    std::string title;
-    bool number = true;  // whether it holds numbers, which are right-aligned
-  };
-  std::string caption;
-  std::vector<Column> columns;
-  std::vector<std::vector<std::string>> rows;  // as many cells as columns; the first one is the heading of the row
-  std::vector<std::string> notes;
-};
+namespace rnnsearch::report {
 
 struct SectionText {
   std::string name, language, text;
@@ -33,7 +24,7 @@ struct SectionFile {
   std::filesystem::path path;
   std::string title;
   std::vector<std::string> text;
-  std::vector<SectionTable> tables;
+  std::vector<Table> tables;  // as many cells in a row as columns
   std::vector<SectionSentence> sentences;
 };
 
