@@ -91,12 +91,11 @@ class Evaluator {
   /// Returns the row for every system, and adds its comparisons if `compared` is set.
   std::vector<BucketScore> row(const std::string& label, std::span<const std::size_t> sentences, bool compared) {
     const std::size_t metrics = scored_.front().counts.size();
-    const bool tested = compared && options_.significance.test != SignificanceTest::kNone && !sentences.empty();
+    const SignificanceOptions& significance = options_.significance;
+    const bool tested = compared && significance.test != SignificanceTest::kNone && !sentences.empty();
     std::size_t samples = options_.bootstrap.samples;
-    if (tested && options_.significance.test == SignificanceTest::kBootstrap) {
-      if (options_.significance.seed == options_.bootstrap.seed) {
-        samples = std::max(samples, options_.significance.sample_count());
-      }
+    if (tested && significance.test == SignificanceTest::kBootstrap && significance.seed == options_.bootstrap.seed) {
+      samples = std::max(samples, significance.sample_count());
     }
     std::vector<const Counts*> tables;  // [system][metric]
     for (const Scored& of_system : scored_) {

@@ -97,12 +97,9 @@ class Table {
   // The mark of significance and, with details, the p value; spaces of the same width if there was no comparison.
   std::string verdict(const std::string& system, const std::string& metric, const std::string& row) const {
     if (!tested()) return {};
-    const auto found =
-        std::find_if(evaluation_.comparisons.begin(), evaluation_.comparisons.end(),
-                     [&](const Comparison& c) { return c.system == system && c.metric == metric && c.row == row; });
-    const bool there = found != evaluation_.comparisons.end();
-    std::string text = there && found->significant() ? "†" : " ";
-    if (details_) text += left(there ? " p " + (found->p ? fixed(*found->p, 4) : "-") : "", 9);
+    const Comparison* const found = comparison_of(evaluation_, system, metric, row);
+    std::string text = found != nullptr && found->significant() ? "†" : " ";
+    if (details_) text += left(found == nullptr ? "" : " p " + (found->p ? fixed(*found->p, 4) : "-"), 9);
     return text;
   }
 

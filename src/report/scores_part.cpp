@@ -59,10 +59,8 @@ std::string stars(const Comparison& comparison) {
 
 // The stars of a system against its first baseline over all sentences.
 std::string stars_of(const EvaluationFile& file, const std::string& system, const std::string& metric) {
-  for (const Comparison& comparison : file.comparisons) {
-    if (comparison.system == system && comparison.metric == metric && comparison.row == "all") return stars(comparison);
-  }
-  return "";
+  const Comparison* const comparison = comparison_of(file, system, metric, "all");
+  return comparison == nullptr ? "" : stars(*comparison);
 }
 
 std::string p_text(const std::optional<double>& p) {

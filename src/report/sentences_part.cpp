@@ -160,12 +160,13 @@ std::vector<Choice> chosen_sentences(const EvaluationFile& file, std::size_t cou
     });
   }
   for (const SystemEvaluation& system : file.systems) {
-    const auto bleu = [&](const SentenceEvaluation& sentence) { return bleu_of(sentence, system.system); };
-    choose(system.system + " at its best", bleu);
-    choose(system.system + " at its worst", [&](const SentenceEvaluation& sentence) -> std::optional<double> {
-      const auto value = bleu(sentence);
-      return value ? std::optional(-*value) : std::nullopt;
-    });
+    for (const auto& [title, sign] : {std::pair(" at its best", 1), std::pair(" at its worst", -1)}) {
+      choose(system.system + title, [&, factor = sign](const SentenceEvaluation& sentence) {
+        std::optional<double> bleu = bleu_of(sentence, system.system);
+        if (bleu) *bleu *= factor;
+        return bleu;
+      });
+    }
   }
   return choices;
 }

@@ -31,9 +31,6 @@ TimeUnit unit_for(const std::vector<Run>& runs) {
   return {"days", kDay};
 }
 
-using OfUpdate = std::function<double(const LoggedUpdate&)>;
-using OfValidation = std::function<double(const LoggedValidation&)>;
-
 // The share of the update time spent waiting for data and other ranks, in percent.
 double waiting(const LoggedUpdate& line) {
   return line.seconds > 0 ? 100 * (line.communication_seconds + line.data_seconds) / line.seconds
@@ -45,18 +42,22 @@ class Curves {
   Curves(PageContext& page, const Report& report, pugi::xml_node grid)
       : page_(page), report_(report), grid_(grid), unit_(unit_for(report.runs)) {}
 
-  void updates(const std::string& id, const std::string& title, Axis y, const OfUpdate& value, bool smooth,
-               bool by_time) {
+  template <class Logged>
+  void add(const std::string& id, const std::string& title, const Axis& y, std::vector<Logged> Run::*lines,
+           const std::function<double(const Logged&)>& value, bool smooth = false, bool by_time = true) {
     for (const bool time : {false, true}) {
       if (time && !by_time) continue;
-      LineChart chart = empty(title, y, time);
+      LineChart chart{.title = title + (time ? " by time" : " by update"), .x = {}, .y = y};
+      chart.x = {.name = time ? fmt::format("{} of updates", unit_.name) : std::string("update"), .from_zero = true};
+      if (y.name == "BLEU") chart.decimals = 2;
       std::size_t widest = 1;
       for (const Run& run : report_.runs) {
         Line line{.name = run.name, .style = page_.styles.of(run.name)};
-        for (const LoggedUpdate& logged : run.updates) {
+        for (const Logged& logged : run.*lines) {
           const double height = value(logged);
           if (!std::isfinite(height) || (y.scale == Scale::kLog && height <= 0)) continue;
-          line.points.push_back({x_of(logged, time), height});
+          line.points.push_back(
+              {time ? logged.elapsed_seconds / unit_.seconds : static_cast<double>(logged.update), height});
         }
         if (line.points.empty()) continue;
         if (smooth && line.points.size() >= kSmoothFrom) {
@@ -69,47 +70,16 @@ class Curves {
         }
         chart.lines.push_back(std::move(line));
       }
-      add(id, chart, time,
+      if (chart.lines.empty()) continue;
+      page_.chart(
+          grid_, fmt::format("chart-{}{}", id, time ? "-time" : ""), chart,
           widest > 1
               ? fmt::format("Thin: each line of the log. Thick: the mean of up to {} neighbouring lines.", widest)
               : "");
     }
   }
 
-  void validations(const std::string& id, const std::string& title, Axis y, const OfValidation& value) {
-    for (const bool time : {false, true}) {
-      LineChart chart = empty(title, y, time);
-      if (y.name == "BLEU") chart.decimals = 2;
-      for (const Run& run : report_.runs) {
-        Line line{.name = run.name, .style = page_.styles.of(run.name)};
-        for (const LoggedValidation& logged : run.validations) {
-          const double height = value(logged);
-          if (std::isfinite(height)) line.points.push_back({x_of(logged, time), height});
-        }
-        if (!line.points.empty()) chart.lines.push_back(std::move(line));
-      }
-      add(id, chart, time, "");
-    }
-  }
-
  private:
-  template <class Logged>
-  double x_of(const Logged& logged, bool time) const {
-    return time ? logged.elapsed_seconds / unit_.seconds : static_cast<double>(logged.update);
-  }
-
-  LineChart empty(const std::string& title, const Axis& y, bool time) const {
-    LineChart chart;
-    chart.title = title + (time ? " by time" : " by update");
-    chart.x = {.name = time ? fmt::format("{} of updates", unit_.name) : std::string("update"), .from_zero = true};
-    chart.y = y;
-    return chart;
-  }
-
-  void add(const std::string& id, const LineChart& chart, bool time, const std::string& note) {
-    if (!chart.lines.empty()) page_.chart(grid_, fmt::format("chart-{}{}", id, time ? "-time" : ""), chart, note);
-  }
-
   PageContext& page_;
   const Report& report_;
   pugi::xml_node grid_;
@@ -252,22 +222,25 @@ void add_training(PageContext& page, const Report& report) {
   const auto grid = add(section, "div", {{"class", "charts"}});
   Curves curves(page, report, grid);
   const Axis loss{.name = "nats a word"};
-  curves.updates(
-      "loss", "Training loss", loss, [](const auto& line) { return line.loss_per_word; }, true, true);
-  curves.validations("dev-loss", "Dev loss", loss, [](const auto& line) { return line.loss_per_word; });
-  curves.validations("dev-bleu", "Dev BLEU", {.name = "BLEU", .from_zero = true},
-                     [](const auto& line) { return line.bleu; });
-  curves.updates(
-      "speed", "Words a second", {.name = "target words/s", .from_zero = true},
-      [](const auto& line) { return line.target_words_per_second; }, true, true);
-  curves.updates(
-      "rate", "Learning rate", {.name = "learning rate", .from_zero = true},
-      [](const auto& line) { return line.learning_rate; }, false, false);
-  curves.updates(
-      "norm", "Norm of the gradient", {.name = "norm", .scale = Scale::kLog},
-      [](const auto& line) { return line.gradient_norm; }, true, false);
-  curves.updates("waiting", "Communication and data", {.name = "% of the time", .from_zero = true}, waiting, true,
-                 false);
+  using Update = const LoggedUpdate&;
+  using Validation = const LoggedValidation&;
+  const Axis percent{.name = "% of the time", .from_zero = true};
+  curves.add<LoggedUpdate>(
+      "loss", "Training loss", loss, &Run::updates, [](Update u) { return u.loss_per_word; }, true);
+  curves.add<LoggedValidation>("dev-loss", "Dev loss", loss, &Run::validations,
+                               [](Validation v) { return v.loss_per_word; });
+  curves.add<LoggedValidation>("dev-bleu", "Dev BLEU", {.name = "BLEU", .from_zero = true}, &Run::validations,
+                               [](Validation v) { return v.bleu; });
+  curves.add<LoggedUpdate>(
+      "speed", "Words a second", {.name = "target words/s", .from_zero = true}, &Run::updates,
+      [](Update u) { return u.target_words_per_second; }, true);
+  curves.add<LoggedUpdate>(
+      "rate", "Learning rate", {.name = "learning rate", .from_zero = true}, &Run::updates,
+      [](Update u) { return u.learning_rate; }, false, false);
+  curves.add<LoggedUpdate>(
+      "norm", "Norm of the gradient", {.name = "norm", .scale = Scale::kLog}, &Run::updates,
+      [](Update u) { return u.gradient_norm; }, true, false);
+  curves.add<LoggedUpdate>("waiting", "Communication and data", percent, &Run::updates, waiting, true, false);
   add_split(grid, report);
 }
 
