@@ -21,7 +21,7 @@ constexpr std::size_t kSentencesOfAChoice = 4;
 constexpr std::size_t kHeatMaps = 8, kShortest = 5, kLongest = 40;  // per file; lengths include </s>
 
 // The number of words as the score counted them. There is no Chinese tokenizer here, so characters are counted for it.
-std::size_t words_of(const std::string& text, const std::string& signature) {
+std::size_t word_count(const std::string& text, const std::string& signature) {
   if (signature.find("tok:zh") != std::string::npos || signature.find("tok:char") != std::string::npos) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return !is_trail_byte(c) && c != ' '; }));
@@ -131,7 +131,7 @@ std::vector<Choice> chosen_sentences(const EvaluationFile& file, std::size_t cou
   const std::string& signature = file.systems.front().signature;
   for (std::size_t i = 0; i < file.sentences.size(); ++i) {
     const auto& references = file.sentences[i].references;
-    if (!references.empty() && words_of(references.front(), signature) >= kFewestWords) long_enough.push_back(i);
+    if (!references.empty() && word_count(references.front(), signature) >= kFewestWords) long_enough.push_back(i);
   }
   std::vector<Choice> choices;
   // Selects the sentences with the highest values; value_of returns nothing for sentences to exclude.
