@@ -81,7 +81,7 @@ struct Scenario {
 
 Scenario read_scenario(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw Error(rnnsearch::text_of("simulate: ", path, " cannot be read"));
+  if (!file) throw Error("simulate: {} cannot be read", path);
   Scenario s;
   int number = 0;
   for (std::string line; std::getline(file, line);) {
@@ -129,11 +129,10 @@ Scenario read_scenario(const std::string& path) {
     } else {
       words.setstate(std::ios::failbit);
     }
-    if (!words)
-      throw Error(rnnsearch::text_of("simulate: ", path, ", line ", number, ": '", line, "' is not understood"));
+    if (!words) throw Error("simulate: {}, line {}: '{}' is not understood", path, number, line);
   }
   if (s.ranks_of_host < 1 || s.ranks % s.ranks_of_host != 0)
-    throw Error(rnnsearch::text_of("simulate: ", path, ": ", s.ranks, " ranks do not fill hosts of ", s.ranks_of_host));
+    throw Error("simulate: {}: {} ranks do not fill hosts of {}", path, s.ranks, s.ranks_of_host);
   return s;
 }
 
@@ -295,8 +294,7 @@ class Rank {
       worst = std::max(worst, std::abs(values_[i] - sum) / (s_.ranks * magnitude(i)));
     }
     // a rounding error of 2^-24 for each addition
-    if (worst > s_.ranks * 0x1p-24)
-      throw Error(rnnsearch::text_of("simulate: a sum is wrong by ", worst, " of its terms"));
+    if (worst > s_.ranks * 0x1p-24) throw Error("simulate: a sum is wrong by {} of its terms", worst);
     std::printf("check: update %d, rank %d: the same bits, wrong by %.1e of the terms at most\n", update, rank_, worst);
   }
 
@@ -342,7 +340,7 @@ void simulate(const char* platform, const char* path) {
     return s.dealt_out ? rank % (s.ranks / s.ranks_of_host) : rank / s.ranks_of_host;
   };
   for (int i = 0; i < s.ranks; ++i) {
-    auto* host = s4u::Host::by_name(rnnsearch::text_of("n", host_of(i)));
+    auto* host = s4u::Host::by_name("n" + std::to_string(host_of(i)));
     wires.push_back(&all_wires.emplace_back(wires, i, host, s.costs, s.check));
     Rank& rank = all_ranks.emplace_back(s, i, &unchecked, wires.back());
     auto* own = &seconds[static_cast<std::size_t>(i)];

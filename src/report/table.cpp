@@ -61,10 +61,10 @@ std::string markdown_of(const Table& table) {
 
 std::string csv_of(const Table& table) {
   std::string text;
-  const auto add_line = [&](const auto& fields, const auto& text_of) {
+  const auto add_line = [&](const auto& fields, const auto& field_of) {
     for (const auto& one : fields) {
       if (&one != &fields.front()) text += ',';
-      text += csv_field(text_of(one));
+      text += csv_field(field_of(one));
     }
     text += "\r\n";
   };
