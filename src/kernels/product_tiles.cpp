@@ -12,6 +12,7 @@
 #include "kernels/instruction_limit.h"
 #include "kernels/whole_tile.h"
 #include "rnnsearch/base/ceil_div.h"
+#include "rnnsearch/kernels/bfloat16.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -239,22 +240,10 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
   fill_up(count, depth, static_cast<float*>(panel));
 }
 
-// Rounds the operands of the emulation to the nearest bfloat16, ties to even; NaN stays NaN.
+// Rounds the operands of the emulation.
 void round_to_bfloat16(std::size_t count, float* values) {
-  const Floats d;
-  const hn::RebindToUnsigned<Floats> bits;
-  const auto round = [](auto df, auto du, float* value) HWY_ATTR {
-    const auto v = hn::LoadU(df, value);
-    const auto u = hn::BitCast(du, v);
-    const auto even = hn::And(hn::ShiftRight<16>(u), hn::Set(du, 1));
-    const auto up = hn::Add(u, hn::Add(even, hn::Set(du, 0x7fff)));
-    const auto nearest = hn::BitCast(df, hn::And(up, hn::Set(du, 0xffff0000)));
-    hn::StoreU(hn::IfThenElse(hn::IsNaN(v), v, nearest), df, value);
-  };
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) round(d, bits, values + i);
-  const hn::CappedTag<float, 1> one;
-  for (; i < count; ++i) round(one, hn::RebindToUnsigned<decltype(one)>(), values + i);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(nearest_bfloat16(values[i]).bits) << 16);
 }
 
 template <auto kPack>

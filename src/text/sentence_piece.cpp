@@ -24,8 +24,8 @@ namespace rnnsearch::text {
 namespace {
 
 // The library splits text; two caches hold the pieces of words. Mean processor time of prepare, two threads, given
-// models of 8,000 pieces, 300,000 pairs of English and French: unigram 7.5 s, BPE 10.1 s, where a trie, a Viterbi
-// search and merges of our own, some 400 lines, took 6.1 s and 6.7 s. Learning the BPE models as well takes 37 s, where
+// models of 8,000 pieces, 300,000 pairs of English and French: unigram 6.1 s, BPE 7.1 s, where a trie, a Viterbi
+// search and merges of our own, some 400 lines, took 4.5 s and 5.1 s. Learning the BPE models as well takes 37 s, where
 // it took 32 s. Splitting by the library without caches takes 4 to 10 times as long as with that code. Of 100,000
 // lines, 29 (English) and 44 (French) are split otherwise by the unigram model than as whole lines, none by BPE: the
 // library rounds the sum of the scores of all pieces of the line so far, which decides between two ways to split a word
