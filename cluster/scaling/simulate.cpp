@@ -340,7 +340,7 @@ void simulate(const char* platform, const char* path) {
     return s.dealt_out ? rank % (s.ranks / s.ranks_of_host) : rank / s.ranks_of_host;
   };
   for (int i = 0; i < s.ranks; ++i) {
-    auto* host = s4u::Host::by_name("n" + std::to_string(host_of(i)));
+    auto* host = s4u::Host::by_name(fmt::format("n{}", host_of(i)));
     wires.push_back(&all_wires.emplace_back(wires, i, host, s.costs, s.check));
     Rank& rank = all_ranks.emplace_back(s, i, &unchecked, wires.back());
     auto* own = &seconds[static_cast<std::size_t>(i)];
