@@ -78,6 +78,7 @@ while kill -0 $job && ! unfinished; do sleep 0.01; done
 kill -KILL $job
 wait $job || true
 unfinished || fail "nothing is unfinished: $(<err)"
+rm -f .*.tmp-* # half a file, if it was killed while it wrote one; the next command removes it
 refused 1 "--beam 4, but this one has 5|remove result.partial and result.partial.json" "$RNNSEARCH" "${translate[@]/4/5}"
 refused 1 "--model" "$RNNSEARCH" "${translate[@]/run/other}"
 sed 1d source >shorter
