@@ -1,6 +1,7 @@
 // A cache of the words that a thread has split.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +61,7 @@ class WordCache {
     entry.size = static_cast<std::uint8_t>(word.size());
     entry.count = static_cast<std::uint8_t>(values.size());
     std::memcpy(entry.word.data(), word.data(), word.size());
-    std::memcpy(entry.values.data(), values.data(), values.size_bytes());
+    std::copy(values.begin(), values.end(), entry.values.begin());  // memcpy may not be given no values
   }
 
  private:
