@@ -120,13 +120,13 @@ void maxout_forward(ConstMatrix x, Matrix t) {
 }
 
 void maxout_backward(const MaxoutBackward& args) {
-  const auto& [x, t_gradient, x_gradient] = args;
-  assert(x.rows == t_gradient.rows && x.cols == 2 * t_gradient.cols && x_gradient.cols == x.cols);
-  for_each_row(x.rows, x.cols, [&](std::size_t i) {
-    const Real* in = x.row(i);
-    const Real* gradient = t_gradient.row(i);
-    Real* out = x_gradient.row(i);
-    for (std::size_t k = 0; k < t_gradient.cols; ++k) {
+  assert(args.x.rows == args.t_gradient.rows && args.x.cols == 2 * args.t_gradient.cols);
+  assert(args.x_gradient.cols == args.x.cols);
+  for_each_row(args.x.rows, args.x.cols, [&](std::size_t i) {
+    const Real* in = args.x.row(i);
+    const Real* gradient = args.t_gradient.row(i);
+    Real* out = args.x_gradient.row(i);
+    for (std::size_t k = 0; k < args.t_gradient.cols; ++k) {
       const bool even = in[2 * k] >= in[2 * k + 1];
       out[2 * k] = even ? gradient[k] : Real{0};
       out[2 * k + 1] = even ? Real{0} : gradient[k];

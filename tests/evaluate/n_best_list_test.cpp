@@ -73,7 +73,10 @@ TEST(NBestList, RefusesBrokenLinesByTheirNumber) {
         {"1 ||| a ||| LogProbability= nan Length= 3 ||| 1", "LogProbability is 'nan'"},
         {"1 ||| a ||| LogProbability= Length= 3 ||| 1", "LogProbability has no value"},
         {"1 ||| a ||| Length= 3 ||| 1", "its features are Length, but those of line 1 are"}}) {
-    EXPECT_THAT(message_of([&] { read_n_best_list(Lines{kMoses[0], line}, "x.list"); }), HasSubstr(said));
+    EXPECT_THAT(message_of([&, second = line] {
+                  read_n_best_list(Lines{kMoses[0], second}, "x.list");
+                }),
+                HasSubstr(said));
   }
   EXPECT_THAT(message_of([&] { read_n_best_list(Lines{kMoses[2]}, "x.list"); }), HasSubstr("begins with line 0"));
   EXPECT_THAT(message_of([&] { read_n_best_list(Lines{R"({"line":0,"text":"a","length":"3"})"}, "x.list"); }),
