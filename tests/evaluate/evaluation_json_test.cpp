@@ -8,6 +8,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
+#include "tests/evaluate/two_systems.h"
 #include "tests/support/message_of.h"
 
 namespace rnnsearch::evaluate {
@@ -15,39 +16,12 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-struct Corpus {
-  std::vector<Lines> references{Lines(120, "a b c d e")};
-  Lines sources = Lines(121, "s");
-  Lines right, wrong;
-  std::vector<double> unknown_shares = std::vector<double>(121, 0.5);
-  std::vector<std::uint64_t> rarest_words = std::vector<std::uint64_t>(121, 12);
-  WordFrequencies frequencies{[](std::string_view line) { return text::split_words(line); },
-                              [](std::string_view word) { return std::uint64_t{word == "a" ? 0U : 20U}; }};
-
-  Corpus() {
-    references[0].push_back("a b c d e f g h i j k");
-    right = wrong = references[0];
-    for (std::string& line : wrong) line += " z";
-  }
-  Evaluation evaluate(const EvaluationOptions& options) const {
-    const SystemOutput systems[] = {{"RNNsearch", right}, {"Système 2", wrong}};
-    return evaluate::evaluate({"test/news", references, sources, unknown_shares, rarest_words, &frequencies}, systems,
-                              options);
-  }
-};
-
-EvaluationOptions with_edges() {
-  EvaluationOptions options;
-  options.edges = {10, 20};
-  return options;
-}
-
 TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
   EvaluationOptions options = with_edges();
   options.chrf = options.by_unknown_share = options.by_rarest_word = options.words_by_frequency = options.sentences =
       true;
   options.significance = {SignificanceTest::kBootstrap, 100, 12345};
-  const Corpus corpus;
+  const TwoSystems corpus;
   const Evaluation evaluation = corpus.evaluate(options);
   const Json json = parse_json(json_text(to_json(evaluation)), "test");
   const auto holds = [](const Json& object, const char* members) {
@@ -124,7 +98,7 @@ TEST(ToJson, HasNullForWhatThereIsNot) {
 TEST(ToJson, LeavesOutWhatWasNotAskedFor) {
   EvaluationOptions options = with_edges();
   options.bootstrap.samples = 0;
-  Evaluation evaluation = Corpus().evaluate(options);
+  Evaluation evaluation = TwoSystems().evaluate(options);
   evaluation.set.reset();
   evaluation.systems[0].without_unknown_words.reset();
   const Json json = to_json(evaluation);
@@ -148,7 +122,7 @@ TEST(FromJson, GivesTheEvaluationThatWasWritten) {
   options.significance = {SignificanceTest::kBootstrap, 100, 18446744073709551615u};
   for (const std::size_t samples : {100u, 0u}) {
     options.bootstrap.samples = samples;
-    Evaluation evaluation = Corpus().evaluate(options);
+    Evaluation evaluation = TwoSystems().evaluate(options);
     evaluation.source_language = "en";
     const Json json = to_json(evaluation);
     EXPECT_EQ(json_text(to_json(from_json(json, "one.json")), 1), json_text(json, 1));

@@ -7,41 +7,15 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/text/unicode.h"
+#include "tests/evaluate/two_systems.h"
 
 namespace rnnsearch::evaluate {
 namespace {
 
 using Lines = std::vector<std::string>;
 
-struct Corpus {
-  std::vector<Lines> references{Lines(120, "a b c d e")};
-  Lines sources = Lines(121, "s");
-  Lines right, wrong;
-  std::vector<double> unknown_shares = std::vector<double>(121, 0.5);
-  std::vector<std::uint64_t> rarest_words = std::vector<std::uint64_t>(121, 12);
-  WordFrequencies frequencies{[](std::string_view line) { return text::split_words(line); },
-                              [](std::string_view word) { return std::uint64_t{word == "a" ? 0U : 20U}; }};
-
-  Corpus() {
-    references[0].push_back("a b c d e f g h i j k");
-    right = wrong = references[0];
-    for (std::string& line : wrong) line += " z";
-  }
-  Evaluation evaluate(const EvaluationOptions& options) const {
-    const SystemOutput systems[] = {{"RNNsearch", right}, {"Système 2", wrong}};
-    return evaluate::evaluate({"test/news", references, sources, unknown_shares, rarest_words, &frequencies}, systems,
-                              options);
-  }
-};
-
-EvaluationOptions with_edges() {
-  EvaluationOptions options;
-  options.edges = {10, 20};
-  return options;
-}
-
 TEST(RenderTable, PutsSystemsSideBySideAndMarksSmallBuckets) {
-  const Evaluation evaluation = Corpus().evaluate(with_edges());
+  const Evaluation evaluation = TwoSystems().evaluate(with_edges());
   const std::string expected = R"(
 reference words        sentences                 RNNsearch             Système 2
 --------------------------------------------------------------------------------
@@ -64,7 +38,7 @@ TEST(RenderTable, ShowsWhatElseWasAskedFor) {
   options.bootstrap.samples = 0;
   options.length = LengthOf::kLongest;
   options.length_tokenizer = text::BleuTokenizer::kChar;
-  const Evaluation evaluation = Corpus().evaluate(options);
+  const Evaluation evaluation = TwoSystems().evaluate(options);
   const std::string table = fmt::format("\n{}", render_table(evaluation));
   const auto has = [&](const std::string& line) {
     EXPECT_NE(table.find(fmt::format("\n{}", line)), table.npos) << line << table;
@@ -93,7 +67,7 @@ TEST(RenderTable, MarksOnlyWhatWasComparedThoughLabelsAreAlike) {
   options.bootstrap.samples = 0;
   options.by_rarest_word = true;
   options.significance = {SignificanceTest::kBootstrap, 100, 12345};
-  Corpus corpus;
+  TwoSystems corpus;
   corpus.references[0].resize(125, corpus.references[0].back());
   corpus.right.resize(125, corpus.right.back());
   corpus.wrong.resize(125, corpus.wrong.back());
