@@ -25,10 +25,6 @@ const Json& expect(bool found, const char* wanted, const Json& json) {
 
 }  // namespace
 
-bool as_boolean(const Json& json) {
-  return expect(json.is_boolean(), "a boolean", json).get<bool>();
-}
-
 std::int64_t as_integer(const Json& json) {
   expect(json.is_number(), "an integer", json);
   if (json.is_number_float() ||

@@ -50,12 +50,13 @@ void JsonReader::read(std::string& value) const {
 }
 
 void JsonReader::refuse(const std::string& what) const {
-  throw Error("{} {}; the file was not written by rnnsearch or was changed; make it again", place(), printable(what));
+  throw Error("{} {}; the file was not written by rnnsearch or was changed; make it again", location(),
+              printable(what));
 }
 
-std::string JsonReader::place() const {
+std::string JsonReader::location() const {
   if (parent_ == nullptr) return name_;
-  return fmt::format("{}, {}", parent_->place(), item_ > 0 ? fmt::format("entry {}", item_) : printable(name_));
+  return fmt::format("{}, {}", parent_->location(), item_ > 0 ? fmt::format("entry {}", item_) : printable(name_));
 }
 
 const Json& JsonReader::of_kind(bool found, const char* kind) const {

@@ -1,5 +1,7 @@
 #include "rnnsearch/cli/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <iostream>
@@ -100,7 +102,7 @@ void Options::add(const std::string& name, std::vector<std::string>& field, Abou
 }
 
 void Options::declare(Declared option) {
-  for (const std::string& text : option.write()) option.default_text += (option.default_text.empty() ? "" : " ") + text;
+  option.default_text = fmt::to_string(fmt::join(option.write(), " "));
   if (std::string& placeholder = option.about.value; placeholder.empty())
     placeholder = placeholder_of(option.about.path);
   const auto of_group = [&](const Declared& other) { return other.group == option.group; };
@@ -254,9 +256,9 @@ bool Options::parse(const Arguments& arguments) {
       names.push_back(candidate.name);
       if (candidate.name == *preset) found = &candidate;
     }
-    std::string all;
-    for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
-    if (!found) throw UsageError("unknown preset '" + *preset + "'" + suggestion(*preset, names, "there are " + all));
+    if (!found)
+      throw UsageError("unknown preset '{}'{}", *preset,
+                       suggestion(*preset, names, "there are " + fmt::to_string(fmt::join(names, ", "))));
     from_presets.push_back(read_keys(found->ini, "preset " + *preset));
   }
   for (auto source = from_presets.rbegin(); source != from_presets.rend(); ++source) apply(*source);

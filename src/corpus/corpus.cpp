@@ -1,5 +1,7 @@
 #include "rnnsearch/corpus/corpus.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
@@ -219,11 +221,9 @@ std::array<std::vector<std::uint64_t>, 2> Corpus::read_lengths(std::uint64_t fir
 EvaluationSet Corpus::read_set(const std::string& name) const {
   const Implementation& it = *implementation_;
   const std::vector<std::string> names = it.set_names();
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    std::string list;
-    for (const std::string& other : names) list += (list.empty() ? "" : ", ") + other;
-    throw Error("corpus: {} has no set '{}'; it has {}", it.file.name(), name, list.empty() ? "none" : list);
-  }
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw Error("corpus: {} has no set '{}'; it has {}", it.file.name(), name,
+                names.empty() ? "none" : fmt::to_string(fmt::join(names, ", ")));
   const std::string group = "/" + name;
   EvaluationSet set;
   set.name = name;

@@ -1,5 +1,7 @@
 #include "rnnsearch/corpus/format.h"
 
+#include <fmt/format.h>
+
 #include <span>
 #include <sstream>
 #include <utility>
@@ -47,11 +49,8 @@ void write_pipeline(storage::File& file, const TextPipeline& pipeline) {
   file.write_attribute("/pipeline", kNormalization, pipeline.normalization);
   const std::string& noted = pipeline.libraries.text;
   file.write_attribute("/pipeline", kLibraries, noted.empty() ? libraries_of(pipeline) : noted);
-  if (pipeline.copies) {
-    std::string patterns;
-    for (const std::string& pattern : pipeline.copies.patterns()) patterns += (patterns.empty() ? "" : "\n") + pattern;
-    file.write_attribute("/pipeline", kCopyPatterns, std::string_view(patterns));
-  }
+  if (pipeline.copies)
+    file.write_attribute("/pipeline", kCopyPatterns, fmt::to_string(fmt::join(pipeline.copies.patterns(), "\n")));
   if (!pipeline.source_subwords) return;
   file.write_attribute("/pipeline", kSubwords, subwords_of(pipeline));
   for (const auto& [path, subwords] :

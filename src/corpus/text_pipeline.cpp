@@ -1,5 +1,7 @@
 #include "rnnsearch/corpus/text_pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "rnnsearch/base/error.h"
@@ -39,9 +41,7 @@ std::string join(const TextPipeline& pipeline, const std::vector<std::string>& w
     return text::detokenize_moses(words, text::moses_language(language_of(pipeline, side)));
   }
   if (pipeline.tokenizer != "none") return text::join_words(words);
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
+  return fmt::to_string(fmt::join(words, " "));
 }
 
 text::Surroundings surroundings_of(const TextPipeline& pipeline) {

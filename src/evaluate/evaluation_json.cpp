@@ -201,21 +201,21 @@ Json to_json(const Evaluation& evaluation) {
   return std::move(writer.json);
 }
 
-Evaluation from_json(const Json& json, const std::string& place) {
-  const JsonReader reader(json, place);
+Evaluation from_json(const Json& json, const std::string& location) {
+  const JsonReader reader(json, location);
   Evaluation evaluation;
   reader.read(evaluation);
   const JsonReader systems = reader.member("systems");
   systems.check(!evaluation.systems.empty(), "is empty");
   for (std::size_t s = 0; s < evaluation.systems.size(); ++s) {
-    const JsonReader place_of_system = systems.item(s);
+    const JsonReader reader_of_system = systems.item(s);
     const SystemEvaluation &system = evaluation.systems[s], &first = evaluation.systems.front();
     for (std::size_t other = 0; other < s; ++other) {
-      place_of_system.check(evaluation.systems[other].system != system.system, "has the name of another system");
+      reader_of_system.check(evaluation.systems[other].system != system.system, "has the name of another system");
     }
-    place_of_system.check(system.buckets.size() == first.buckets.size(), "has other buckets than the first system");
-    place_of_system.check(
-        evaluation.sequence_accuracy != SequenceAccuracyMode::kNone || !place_of_system.has("PSA"),
+    reader_of_system.check(system.buckets.size() == first.buckets.size(), "has other buckets than the first system");
+    reader_of_system.check(
+        evaluation.sequence_accuracy != SequenceAccuracyMode::kNone || !reader_of_system.has("PSA"),
         "has PSA, but the file does not say whether outputs were cut for sequence accuracy; make it again by "
         "rnnsearch evaluate --sequence-accuracy whole or cut");
   }

@@ -1,5 +1,7 @@
 #include "rnnsearch/evaluate/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <type_traits>
@@ -103,11 +105,9 @@ void check_systems(const EvaluationOptions& options, std::span<const std::string
     throw UsageError("--significance compares systems, but there is only '" + systems.front() +
                      "'; give another one by --hypotheses or --model");
   }
-  if (!options.baseline.empty() && std::find(systems.begin(), systems.end(), options.baseline) == systems.end()) {
-    std::string list;
-    for (const std::string& name : systems) list += (list.empty() ? "" : ", ") + name;
-    throw UsageError("--baseline is '" + options.baseline + "', but the systems are " + list);
-  }
+  if (!options.baseline.empty() && std::find(systems.begin(), systems.end(), options.baseline) == systems.end())
+    throw UsageError("--baseline is '{}', but the systems are {}", options.baseline,
+                     fmt::to_string(fmt::join(systems, ", ")));
 }
 
 }  // namespace rnnsearch::evaluate

@@ -59,15 +59,15 @@ bool belong_together(const EvaluationFile& a, const EvaluationFile& b) {
 
 // Merges the sentences by line; sentences that only one file has stay unchanged.
 void merge_sentences(std::vector<SentenceEvaluation>& into, std::vector<SentenceEvaluation> more) {
-  std::map<std::uint64_t, std::size_t> place_of_line;
-  for (std::size_t i = 0; i < into.size(); ++i) place_of_line.emplace(into[i].line, i);
+  std::map<std::uint64_t, std::size_t> index_of_line;
+  for (std::size_t i = 0; i < into.size(); ++i) index_of_line.emplace(into[i].line, i);
   for (SentenceEvaluation& sentence : more) {
-    const auto place = place_of_line.find(sentence.line);
-    if (place == place_of_line.end()) {
+    const auto known = index_of_line.find(sentence.line);
+    if (known == index_of_line.end()) {
       into.push_back(std::move(sentence));
       continue;
     }
-    std::move(sentence.systems.begin(), sentence.systems.end(), std::back_inserter(into[place->second].systems));
+    std::move(sentence.systems.begin(), sentence.systems.end(), std::back_inserter(into[known->second].systems));
   }
 }
 

@@ -27,19 +27,19 @@ void make_drawable(Json& json) {
 }  // namespace
 
 Json read_json_file(const std::filesystem::path& path, const std::string& format, const std::string& maker) {
-  const std::string place = path.string();
-  Json json = parse_json(read_text_file(path), place);
+  const std::string location = path.string();
+  Json json = parse_json(read_text_file(path), location);
   make_drawable(json);
   const Json* found = find_member(json, "format");
   const std::string name = found != nullptr && found->is_string() ? as_string(*found) : "";
   if (name != format) {
-    throw Error("{} is not a file of the format {} ({}); make one with {}", place, format,
+    throw Error("{} is not a file of the format {} ({}); make one with {}", location, format,
                 name.empty() ? "it names no format" : "its format is " + name, maker);
   }
   std::uint64_t version = 0;
-  JsonReader(json, place)("format_version", version);
+  JsonReader(json, location)("format_version", version);
   if (version != 1) {
-    throw Error("{} has format_version {}, but this version of rnnsearch reads only 1; {} with {}", place, version,
+    throw Error("{} has format_version {}, but this version of rnnsearch reads only 1; {} with {}", location, version,
                 version > 1 ? "use a newer rnnsearch" : "make it again", maker);
   }
   return json;

@@ -1,5 +1,7 @@
 #include "report/record_part.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -42,9 +44,7 @@ void add_ranks(const Json& ranks, Facts& facts) {
     names += (names.empty() ? "" : ", ") + host + (count > 1 ? fmt::format(" ({} ranks)", count) : "");
   }
   facts.emplace_back("hosts", names);
-  std::string counts;
-  for (const std::string& count : threads) counts += (counts.empty() ? "" : ", ") + count;
-  facts.emplace_back("threads of a rank", counts);
+  facts.emplace_back("threads of a rank", fmt::to_string(fmt::join(threads, ", ")));
 }
 
 Facts facts_of(const Run& run) {

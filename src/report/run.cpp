@@ -144,10 +144,10 @@ class Log {
 
 /// Reads the record with which the line ends, whatever is in front of it; an attempt may have begun to write behind an
 /// incomplete line.
-bool read_line(const std::string& line, const std::string& place, Log& log) try {
+bool read_line(const std::string& line, const std::string& location, Log& log) try {
   const std::size_t begin = line.rfind("{\"event\"");
-  const Json record = parse_json(std::string_view(line).substr(begin == line.npos ? 0 : begin), place);
-  log.see({record, place});
+  const Json record = parse_json(std::string_view(line).substr(begin == line.npos ? 0 : begin), location);
+  log.see({record, location});
   return begin == 0 || begin == line.npos;
 } catch (const Error&) {
   return false;

@@ -1,5 +1,7 @@
 #include "report/scores_part.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -211,9 +213,8 @@ Table score_table(const EvaluationFile& file) {
   if (any_cell(table, is_starred)) {
     std::set<std::string> baselines;
     for (const Comparison& comparison : file.comparisons) baselines.insert(comparison.baseline);
-    std::string names;
-    for (const std::string& name : baselines) names += (names.empty() ? "" : ", ") + name;
-    table.notes.push_back(fmt::format("* differs from {} with p < 0.05, ** with p < 0.01 ({}).", names,
+    table.notes.push_back(fmt::format("* differs from {} with p < 0.05, ** with p < 0.01 ({}).",
+                                      fmt::to_string(fmt::join(baselines, ", ")),
                                       method_text(file.comparisons.front())));
   }
   table.notes.insert(table.notes.end(), signatures.begin(), signatures.end());

@@ -1,5 +1,6 @@
 #include "text/sentence_piece.h"
 
+#include <fmt/format.h>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
@@ -251,8 +252,6 @@ std::shared_ptr<const Subwords::Model> make_sentence_piece(std::string bytes) {
 Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTraining& training) {
   Lines iterator(lines);
   std::string model;
-  std::string symbols;
-  for (const std::string& symbol : training.symbols) symbols += (symbols.empty() ? "" : ",") + symbol;
   std::unordered_map<std::string, std::string> settings{
       {"model_type", training.algorithm},
       {"vocab_size", std::to_string(training.pieces)},
@@ -262,7 +261,7 @@ Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTrai
       {"max_sentence_length", std::to_string(kTrainingLineBytes)},
       {"num_threads", "16"},  // affects the result, because sums are computed by thread
       {"minloglevel", "2"}};
-  if (!symbols.empty()) settings["user_defined_symbols"] = symbols;
+  if (!training.symbols.empty()) settings["user_defined_symbols"] = fmt::to_string(fmt::join(training.symbols, ","));
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &model);
   if (!status.ok())
     throw Error("SentencePiece cannot learn a {} model of {} pieces from {} lines: {}", training.algorithm,

@@ -1,5 +1,5 @@
-// The layout of a checkpoint. It is a contract: people read checkpoints with h5py, and later versions of this program
-// must be able to read them. A checkpoint is a sealed file (storage/sealed_file.h) and is never updated in place.
+// The layout of a checkpoint. It is a contract: people read checkpoints with h5py. A checkpoint is a sealed file
+// (storage/sealed_file.h) and is never updated in place.
 //
 // As in a corpus (corpus/format.h), all datasets are contiguous, without filters.
 //

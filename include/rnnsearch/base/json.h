@@ -12,7 +12,6 @@ namespace rnnsearch {
 using Json = nlohmann::ordered_json;
 
 /// These throw Error if the value is of another kind. A number may be an integer.
-bool as_boolean(const Json& json);
 std::int64_t as_integer(const Json& json);
 double as_number(const Json& json);
 const std::string& as_string(const Json& json);

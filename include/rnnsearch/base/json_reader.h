@@ -18,19 +18,20 @@
 namespace rnnsearch {
 
 /// A value, or the absence of one: a member that is missing or null. A list or struct that is read must be empty or
-/// hold its defaults. Errors name the place, what is there and what is expected.
+/// hold its defaults. Errors name the location, what is there and what is expected.
 class JsonReader {
  public:
   static constexpr bool kReads = true;
 
-  /// place: begins errors, such as the name of the file. `json`, and the parent of members and items, must outlive it.
-  JsonReader(const Json& json, std::string place) : json_(&json), name_(std::move(place)) {}
+  /// location: begins errors, such as the name of the file. `json`, and the parent of members and items, must outlive
+  /// it.
+  JsonReader(const Json& json, std::string location) : json_(&json), name_(std::move(location)) {}
 
   bool missing() const;
   std::size_t size() const;  // of a list
   JsonReader item(std::size_t i) const;
   JsonReader member(const char* name) const;
-  /// Throws Error: the place, what is wrong, and what to do.
+  /// Throws Error: the location, what is wrong, and what to do.
   [[noreturn]] void refuse(const std::string& what) const;
 
   void read(bool& value) const;
@@ -102,7 +103,7 @@ class JsonReader {
  private:
   JsonReader(const Json* json, const JsonReader* parent, std::string name)
       : json_(json), parent_(parent), name_(std::move(name)) {}
-  std::string place() const;
+  std::string location() const;
   void each_member(const std::function<void(const std::string& name, const JsonReader& value)>& act) const;
   const Json& of_kind(bool found, const char* kind) const;
 

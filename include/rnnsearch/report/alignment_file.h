@@ -28,8 +28,8 @@ struct AlignmentFile {
 };
 
 /// `note` and the `label` of each sentence may be added by hand to the output of align. Throws Error, naming the file
-/// and the place in it, for invalid JSON, another format, a newer version, and matrices that are not target x source or
-/// have values outside of [0, 1].
+/// and the location in it, for invalid JSON, another format, a newer version, and matrices that are not target x source
+/// or have values outside of [0, 1].
 AlignmentFile read_alignment(const std::filesystem::path& path);
 
 /// The text before the first sentence. Sentences follow, separated by commas, and then alignment_file_end.

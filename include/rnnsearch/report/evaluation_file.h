@@ -17,7 +17,7 @@ struct EvaluationFile : evaluate::Evaluation {
   std::filesystem::path path;
 };
 
-/// Throws Error, naming the file and the place in it, for invalid JSON, another format, a newer version, and members
+/// Throws Error, naming the file and the location in it, for invalid JSON, another format, a newer version, and members
 /// that are missing, of the wrong type or out of range.
 EvaluationFile read_evaluation(const std::filesystem::path& path);
 

@@ -28,7 +28,7 @@ struct SectionFile {
   std::vector<SectionSentence> sentences;
 };
 
-/// Throws Error, naming the file and the place in it, for invalid JSON, another format, a newer version, rows whose
+/// Throws Error, naming the file and the location in it, for invalid JSON, another format, a newer version, rows whose
 /// number of cells is not the number of columns, and an empty section.
 SectionFile read_section(const std::filesystem::path& path);
 
