@@ -1,7 +1,8 @@
 #include "rnnsearch/base/random.h"
 
 #include <cmath>
-#include <numbers>
+
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch {
 namespace {
@@ -53,8 +54,8 @@ std::uint64_t Random::below(std::uint64_t bound) {
 }
 
 double Random::normal() {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  const double radius = std::sqrt(-2.0 * portable::log(1.0 - uniform()));
+  return radius * portable::cos_of_turn(uniform());
 }
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {

@@ -109,8 +109,7 @@ int work(const Options& options, BenchmarkSettings& s, const comm::Communicator&
 
   const auto counts = agreed_threads(s, communicator);
   s.precision = measured.precision = kernels::name_of(set_precision(s.precision, communicator));
-  measured.precision_shown = precision_in_use();
-  measured.bfloat16_unit = bfloat16_unit_in_use();
+  measured.arithmetic = kernels::arithmetic();
   if (!s.decode)
     comm::root_does(communicator, [&] { check_usage([&] { train::check_ranks(s.train, communicator.size()); }); });
   Batches batches = batches_of(s, communicator);

@@ -162,7 +162,7 @@ void print(const Json& json, const std::string& indent) {
 
 struct Settings {
   fs::path path;
-  bool verify = true, history = false, json = false;
+  bool verify = true, history = false, hash = false, json = false;
   std::size_t pairs = 3;
 };
 
@@ -179,11 +179,17 @@ void declare(Options& options, Settings& s) {
       "pairs", s.pairs,
       {.help = "number of training pairs of a corpus to print as plain text, starting with the first", .high = 1e6});
   options.add("history", s.history, {.help = "also print the losses and scores of the training so far"});
+  options.add("hash", s.hash,
+              {.help = "print only the digest of the parameters that translate, or of a corpus: of its vocabularies "
+                       "and training text. It is the same wherever the same command computed it"});
   options.add("json", s.json, {.help = "print JSON instead of text"});
   options.first_argument_of("file");
 }
 
-void check(const Options&, Settings&) {}
+void check(const Options&, Settings& s) {
+  if (s.hash && (s.json || s.history))
+    throw UsageError("--hash prints the digest alone; leave out --json and --history");
+}
 
 int work(const Options& options, Settings& s, const comm::Communicator&) {
   const File file =
@@ -194,6 +200,12 @@ int work(const Options& options, Settings& s, const comm::Communicator&) {
                                found, "file", s.verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
                          });
   const std::string format = storage::format_of(file);
+  if (s.hash) {
+    std::cout << (format == corpus::kCorpusFormat ? corpus::Corpus(s.path, corpus::Verify::kSkip).fingerprint()
+                                                  : train::digest_of(train::load_model(s.path).model))
+              << "\n";
+    return 0;
+  }
   Json result;
   if (format == corpus::kCorpusFormat) {
     if (s.history) throw Error("--history is for checkpoints, and {} is a corpus", s.path);

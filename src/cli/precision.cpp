@@ -1,18 +1,25 @@
 #include "cli/precision.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/kernels/instruction_set.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 void warn_of_emulation() {
+  if (kernels::instruction_set() == "sse2") {
+    std::cerr << "[rnnsearch] this processor, or RNNSEARCH_SIMD, allows SSE2 alone, which has no fused multiply-add: "
+                 "results have other last digits than on any other processor\n";
+  }
   if (kernels::precision() == kernels::Precision::kBFloat16 && kernels::bfloat16_unit().empty()) {
     std::cerr
         << "[rnnsearch] precision bf16: this processor has no bfloat16 unit that may be used, so its products are "
-           "emulated, slower than f32; choose --precision f32 unless you compare results\n";
+           "emulated, slower than f32, with the same results as of AVX512-BF16; choose --precision f32 unless you "
+           "compare results\n";
   }
   if (kernels::precision() == kernels::Precision::kInt8 && kernels::int8_unit().empty()) {
     std::cerr << "[rnnsearch] precision int8: this processor has no AVX512-VNNI that may be used, so its products are "
@@ -38,42 +45,27 @@ void add_precision(Options& options, std::string& precision, ModelUse use) {
 }
 
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& communicator) {
-  const auto hosts = communicator.hosts();
-  const auto units = communicator.gather(std::string(kernels::bfloat16_unit()));
-  const std::string agreed = comm::at_root(communicator, [&] {
-    const auto precision = kernels::precision_of(asked);
-    if (precision == kernels::Precision::kBFloat16) check_units_are_one(units, hosts);
-    return kernels::name_of(precision);
-  });
+  const std::string agreed =
+      comm::at_root(communicator, [&] { return kernels::name_of(kernels::precision_of(asked)); });
   kernels::set_precision(kernels::precision_of(agreed));
-  if (communicator.is_root()) warn_of_emulation();
+  const auto hosts = communicator.hosts(), names = communicator.gather(kernels::arithmetic());
+  comm::root_does(communicator, [&] {
+    check_arithmetic_is_one(names, hosts);
+    warn_of_emulation();
+  });
   return kernels::precision();
 }
 
-void check_units_are_one(const std::vector<std::string>& units, const std::vector<std::string>& hosts) {
-  const auto unit_of = [&](std::size_t rank) { return units[rank].empty() ? "no bfloat16 unit" : units[rank]; };
-  for (std::size_t rank = 1; rank < units.size(); ++rank) {
-    if (units[rank] == units.front()) continue;
-    // The best that both can do: the vector unit; without any, emulation of bf16, and f32 under auto.
-    const char* const limit = units[rank].empty() || units.front().empty() ? "avx2" : "avx512";
-    throw Error(
-        "precision bf16: {} (rank 0) has {}, {} (rank {}) has {}, so they would round sums differently; give "
-        "--precision f32, or set RNNSEARCH_SIMD={} on all hosts",
-        hosts.front(), unit_of(0), hosts[rank], rank, unit_of(rank), limit);
-  }
-}
-
-std::optional<std::string> bfloat16_unit_in_use() {
-  if (kernels::precision() != kernels::Precision::kBFloat16) return {};
-  const auto unit = kernels::bfloat16_unit();
-  return std::string(unit.empty() ? "emulated" : unit);
-}
-
-std::string precision_in_use() {
-  const std::string name = kernels::name_of(kernels::precision());
-  if (kernels::precision() == kernels::Precision::kFloat32) return name;
-  const auto unit = kernels::precision() == kernels::Precision::kInt8 ? kernels::int8_unit() : kernels::bfloat16_unit();
-  return fmt::format("{} ({})", name, unit.empty() ? "emulated" : unit);
+void check_arithmetic_is_one(const std::vector<std::string>& names, const std::vector<std::string>& hosts) {
+  const auto other = std::find_if(names.begin(), names.end(), [&](const auto& name) { return name != names.front(); });
+  if (other == names.end()) return;
+  const auto rank = static_cast<std::size_t>(other - names.begin());
+  const bool has_sse2 = (names.front() + *other).find("sse2") != std::string::npos;
+  throw Error(
+      "{} (rank 0) computes in {} and {} (rank {}) in {}, so they would round sums differently; {}set "
+      "RNNSEARCH_SIMD={} on all hosts",
+      hosts.front(), names.front(), hosts[rank], rank, *other, has_sse2 ? "" : "give --precision f32, or ",
+      has_sse2 ? "sse2" : "avx512");
 }
 
 }  // namespace rnnsearch::cli

@@ -1,7 +1,6 @@
 // The option --precision: resolved once by a command, before it has a model, and alike on all ranks.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,17 +17,12 @@ enum class ModelUse { kTraining, kTrained };
 void add_precision(Options& options, std::string& precision, ModelUse use);
 
 /// COLLECTIVE. Sets kernels::set_precision on all ranks to what the root makes of its own `asked`. A line of the root
-/// on standard error warns of a precision for which the processor has no unit. Throws AgreedError when it is bf16 and
-/// the ranks do not multiply it alike.
+/// on standard error warns of a precision for which the processor has no unit, and of SSE2. Throws AgreedError when the
+/// ranks would not compute alike.
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& communicator);
 
-/// Throws Error, naming the first rank whose bfloat16_unit() is not the root's, its host and the root's. One unit and
-/// one host a rank; an empty unit is emulation.
-void check_units_are_one(const std::vector<std::string>& units, const std::vector<std::string>& hosts);
-
-/// Of the precision in force, for the record: the unit that multiplies, "emulated", or nothing when it is not bf16.
-std::optional<std::string> bfloat16_unit_in_use();
-/// "f32", "bf16 (amx)", "bf16 (emulated)", "int8 (avx512-vnni)": the precision in force, for people.
-std::string precision_in_use();
+/// Throws Error, naming the first rank whose kernels::arithmetic() is not the root's, its host and the root's. One name
+/// and one host a rank.
+void check_arithmetic_is_one(const std::vector<std::string>& names, const std::vector<std::string>& hosts);
 
 }  // namespace rnnsearch::cli

@@ -35,7 +35,7 @@ Config dependencies_of(const Options& options, const std::vector<std::string>& w
   const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  Config all{{"precision", precision_in_use()}, {"version", kVersion}};
+  Config all{{"arithmetic", kernels::arithmetic()}, {"version", kVersion}};
   for (const auto& [name, value] : options.values()) {
     if (is_in(without, name) || is_in(machine, name)) continue;
     std::string& text = all["--" + name];

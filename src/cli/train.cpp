@@ -42,6 +42,7 @@ struct Settings : TrainingSettings {
   std::vector<std::string> mix;
   ThreadOptions threads;
   std::string precision;
+  bool allow_other_arithmetic = false;
   std::optional<int> check_ranks;
 };
 
@@ -67,6 +68,11 @@ void declare(Options& options, Settings& s) {
   options.group("Machine");
   add_threads(options, s.threads);
   add_precision(options, s.precision, ModelUse::kTraining);
+  options.add("allow-other-arithmetic", s.allow_other_arithmetic,
+              {.help = "resume a run whose precision or processor was another, which changes the last digits of its "
+                       "results",
+               .recorded = false,
+               .later = Later::kFree});
   options.add("check-ranks", s.check_ranks,
               {.help = "number of ranks that the training will have, for --check [the ranks that check]",
                .recorded = false,
@@ -139,12 +145,11 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
   for (const auto& place : places) {
     ranks.push_back(Json::object({{"host", place.host}, {"threads", place.threads}, {"cpus", place.cpus}}));
   }
-  const auto unit = bfloat16_unit_in_use();
   return Json::object({{"version", kVersion},
                        {"compiler", kCompiler},
                        {"instruction_set", std::string(kernels::instruction_set())},
                        {"precision", s.precision},
-                       {"bfloat16_unit", unit ? Json(*unit) : Json()},
+                       {"arithmetic", kernels::arithmetic()},
                        {"libraries", train::libraries()},
                        {"started", utc(std::time(nullptr))},
                        {"command", command},
@@ -221,15 +226,27 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
 
   std::unique_ptr<train::RunDirectory> run;
   std::unique_ptr<Reporter> reporter;
+  std::string arithmetic;  // of the checkpoint to resume
   comm::root_does(communicator, [&] {
     const comm::Activity activity(communicator, "verifies the newest checkpoint");
     run = std::make_unique<train::RunDirectory>(s.run, s.train, train::identity_of(s.model, s.train), only_check);
     stop_if_signal_came();
-    // A resumed run keeps its precision, so that it has the bits of an undisturbed one.
     const auto& checkpoint = run->checkpoint_to_resume();
-    if (checkpoint && s.precision == "auto") s.precision = kernels::name_of(train::precision_of(*checkpoint));
+    if (!checkpoint) return;
+    arithmetic = train::arithmetic_of(*checkpoint);
+    if (s.precision == "auto") s.precision = arithmetic.substr(0, arithmetic.find('-'));
   });
-  if (!only_check) s.precision = kernels::name_of(set_precision(s.precision, communicator));
+  if (!only_check) {
+    s.precision = kernels::name_of(set_precision(s.precision, communicator));
+    comm::root_does(communicator, [&] {
+      if (arithmetic.empty() || arithmetic == kernels::arithmetic() || s.allow_other_arithmetic) return;
+      throw Error(
+          "the run {} was computed in {} so far and would go on in {}, with other last digits than the same run "
+          "undisturbed; go on with its --precision and on processors like those before, or give "
+          "--allow-other-arithmetic",
+          s.run, arithmetic, kernels::arithmetic());
+    });
+  }
   model::Model model(s.model);
   if (communicator.is_root() && !only_check) {
     run->set_record(options.ini(),
@@ -239,7 +256,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
     for (const auto& line : describe(places)) reporter->say(line);
     reporter->say(fmt::format("[train] {}, {} parameters", model::system_of(s.model), model.parameters().size()));
     reporter->say(fmt::format("[train] {} pairs, {}, {}, {}; run folder {}", corpus.train_pairs(),
-                              name_of(s.train.optimizer), instruction_set, precision_in_use(), s.run));
+                              name_of(s.train.optimizer), instruction_set, kernels::arithmetic(), s.run));
     for (const auto& line : mixture.lines()) reporter->say("[train] " + line);
     if (const double bytes = train::snapshot_bytes(s.train, model.parameters().size()); bytes > 0) {
       reporter->say(

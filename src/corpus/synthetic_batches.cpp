@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/option.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/random.h"
 
 namespace rnnsearch::corpus {
@@ -39,7 +40,7 @@ std::vector<WordId> draw_sentence(std::size_t length, std::size_t vocabulary, Ra
   std::vector<WordId> words(length);
   for (WordId& word : words) {
     // The inverse of the distribution function log(k) / log(N + 1) of the continuous law 1 / k.
-    const double k = std::min(std::floor(std::exp(random.uniform() * std::log(ordinary + 1))), ordinary);
+    const double k = std::min(std::floor(portable::power(ordinary + 1, random.uniform())), ordinary);
     word = static_cast<WordId>(kEnd + k);
   }
   return words;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/softmax.h"
 
@@ -23,7 +24,7 @@ bool has_attention(const model::Model& model) {
 // log((1 - share) exp(a) + share exp(b))
 double mixed(double a, double b, double share) {
   const double most = std::max(a, b);
-  return most + std::log((1 - share) * std::exp(a - most) + share * std::exp(b - most));
+  return most + portable::log((1 - share) * portable::exp(a - most) + share * portable::exp(b - most));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/random.h"
 
 namespace rnnsearch::decode {
@@ -35,7 +36,7 @@ std::optional<WordId> draw(std::span<const float> scores, const Sampling& sampli
   std::vector<double> until;  // of the cumulative distribution, not divided by its sum
   double sum = 0;
   for (const WordId word : words) {
-    sum += std::exp((static_cast<double>(scores[word]) - static_cast<double>(largest)) / sampling.temperature);
+    sum += portable::exp((static_cast<double>(scores[word]) - static_cast<double>(largest)) / sampling.temperature);
     until.push_back(sum);
   }
   // The product may round up to the sum itself.

@@ -9,6 +9,7 @@
 
 #include "decode/search.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/decode/shortlist.h"
 #include "rnnsearch/kernels/buffer.h"
 
@@ -234,7 +235,7 @@ Score score_of(double log_probability, std::size_t length, double coverage, cons
   const auto words = static_cast<double>(length);
   Score score{log_probability, length};
   if (options.normalize) score.length_penalty = std::max(1.0, words);
-  if (options.length_penalty != 0) score.length_penalty = std::pow((5 + words) / 6, options.length_penalty);
+  if (options.length_penalty != 0) score.length_penalty = portable::power((5 + words) / 6, options.length_penalty);
   score.coverage_penalty = options.coverage_penalty * coverage;
   score.word_bonus = options.word_bonus * words;
   return score;
@@ -243,7 +244,7 @@ Score score_of(double log_probability, std::size_t length, double coverage, cons
 double coverage_of(std::span<const double> weights) {
   constexpr double kLeast = std::numeric_limits<float>::min();
   double sum = 0;
-  for (const double weight : weights) sum += std::log(std::clamp(weight, kLeast, 1.0));
+  for (const double weight : weights) sum += portable::log(std::clamp(weight, kLeast, 1.0));
   return sum;
 }
 

@@ -21,11 +21,12 @@ void normalise_forward(const NormaliseForward& args, std::size_t first, std::siz
   for (std::size_t row = first; row < last; ++row) {
     const Real* const a = args.a.row(row);
     Real *const normalised = args.normalised.row(row), *const y = args.y.row(row);
-    const Real mean = sum_of(W, [&](auto d, std::size_t k) HWY_ATTR { return hn::LoadU(d, a + k); }) / width;
+    const Real mean =
+        sum_of(W, [&](auto d, std::size_t k, auto sum) HWY_ATTR { return hn::Add(sum, hn::LoadU(d, a + k)); }) / width;
     // Computed from the differences and not from the squares of a, which would lose digits if the mean is large.
-    const Real squares = sum_of(W, [&](auto d, std::size_t k) HWY_ATTR {
+    const Real squares = sum_of(W, [&](auto d, std::size_t k, auto sum) HWY_ATTR {
       const auto difference = hn::Sub(hn::LoadU(d, a + k), hn::Set(d, mean));
-      return hn::Mul(difference, difference);
+      return hn::MulAdd(difference, difference, sum);
     });
     const Real inverse = 1 / std::sqrt(squares / width + static_cast<Real>(1e-5));
     for_each(W, [&](auto d, std::size_t k) HWY_ATTR {
@@ -49,10 +50,11 @@ void normalise_backward(const NormaliseBackward& args, std::size_t first, std::s
     Real* const a_gradient = args.a_gradient.row(row);
     const auto t = [&](auto d, std::size_t k)
                        HWY_ATTR { return hn::Mul(hn::LoadU(d, g + k), hn::LoadU(d, y_gradient + k)); };
-    const Real mean = sum_of(W, t) / width;
-    const Real along =
-        sum_of(W, [&](auto d, std::size_t k) HWY_ATTR { return hn::Mul(t(d, k), hn::LoadU(d, normalised + k)); }) /
-        width;
+    const Real mean =
+        sum_of(W, [&](auto d, std::size_t k, auto sum) HWY_ATTR { return hn::Add(sum, t(d, k)); }) / width;
+    const Real along = sum_of(W, [&](auto d, std::size_t k, auto sum)
+                                     HWY_ATTR { return hn::MulAdd(t(d, k), hn::LoadU(d, normalised + k), sum); }) /
+                       width;
     for_each(W, [&](auto d, std::size_t k) HWY_ATTR {
       const auto centred = hn::Sub(t(d, k), hn::Set(d, mean));
       const auto rest = hn::NegMulAdd(hn::LoadU(d, normalised + k), hn::Set(d, along), centred);

@@ -6,6 +6,7 @@
 #include "kernels/int8_tiles.h"
 #include "kernels/product_tiles.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/kernels/instruction_set.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -32,6 +33,12 @@ Precision precision_of(const std::string& name) {
 
 std::string name_of(Precision precision) {
   return precision == Precision::kInt8 ? "int8" : precision == Precision::kBFloat16 ? "bf16" : "f32";
+}
+
+std::string arithmetic() {
+  std::string name = name_of(precision());
+  if (precision() == Precision::kBFloat16) name += bfloat16_unit() == "amx" ? "-amx" : "-avx512";
+  return instruction_set() == "sse2" ? name + "-sse2" : name;
 }
 
 const ProductTiles& current_tiles() {

@@ -11,6 +11,7 @@
 
 #include "kernels/instruction_limit.h"
 #include "kernels/whole_tile.h"
+#include "kernels/zero_for_denormals.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/bfloat16.h"
 
@@ -240,21 +241,39 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
   fill_up(count, depth, static_cast<float*>(panel));
 }
 
-// Rounds the operands of the emulation.
-void round_to_bfloat16(std::size_t count, float* values) {
-  for (std::size_t i = 0; i < count; ++i)
-    values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(nearest_bfloat16(values[i]).bits) << 16);
+// The emulation gives the bits of AVX-512's dot product of pairs (VDPBF16PS): sum + a_1 b_1 + a_0 b_0, in this order,
+// each a fused multiply-add, where numbers below the smallest normal one count as 0. So the two rows of a pair, of
+// `width` elements, are swapped; a last row without a partner gets one of zeros.
+void round_pairs(std::size_t width, std::size_t depth, float* values) {
+  if (depth % 2 == 1) std::fill_n(values + depth * width, width, 0.0F);
+  const auto rounded = [](float value) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(nearest_bfloat16(value).bits) << 16);
+  };
+  for (std::size_t k = 0; k < depth; k += 2) {
+    float *const first = values + k * width, *const second = first + width;
+    for (std::size_t i = 0; i < width; ++i) {
+      const float value = first[i];
+      first[i] = rounded(second[i]);
+      second[i] = rounded(value);
+    }
+  }
 }
 
 template <auto kPack>
 void pack_strip_rounded(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, void* strip) {
   kPack(rows, depth, a, stride, strip);
-  round_to_bfloat16(rows * depth, static_cast<float*>(strip));
+  round_pairs(rows, depth, static_cast<float*>(strip));
 }
 template <auto kPack>
 void pack_panel_rounded(std::size_t count, std::size_t depth, const float* b, std::size_t stride, void* panel) {
   kPack(count, depth, b, stride, panel);
-  round_to_bfloat16(kCols * depth, static_cast<float*>(panel));
+  round_pairs(kCols, depth, static_cast<float*>(panel));
+}
+
+void tile_of_pairs(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel,
+                   float* c, std::size_t c_stride, bool add, Ahead ahead) {
+  const ZeroForDenormals guard;
+  tile(rows, count, depth, strip, panel, c, c_stride, add, ahead);
 }
 
 constexpr ProductTiles kTable = {kRows,         1,
@@ -267,16 +286,16 @@ constexpr ProductTiles kTable = {kRows,         1,
 constexpr ProductTiles kRounded = {kRows,
                                    1,
                                    kCols,
-                                   1,
-                                   sizeof(float),
-                                   sizeof(float),
+                                   2,
+                                   2 * sizeof(float),
+                                   2 * sizeof(float),
                                    pack_strip_rounded<pack_strip>,
                                    pack_strip_rounded<pack_strip_transposed>,
                                    pack_panel_rounded<pack_panel>,
                                    pack_panel_rounded<pack_panel_transposed>,
-                                   tile,
+                                   tile_of_pairs,
                                    false,
-                                   arithmetic};
+                                   [](std::size_t steps, float* sums) { arithmetic(2 * steps, sums); }};
 const ProductTiles* tiles() {
   return &kTable;
 }

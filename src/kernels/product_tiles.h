@@ -90,7 +90,8 @@ std::size_t depth_block(const ProductTiles& tiles, std::size_t depth);
 /// Tiles with float operands and float sums. Each element is c + a_0 b_0 + a_1 b_1 + ... in this order with one
 /// rounding for each term, however K, M and N are divided, on every processor that has fused multiply-add.
 const ProductTiles& float_tiles();
-/// Tiles for the emulation of bfloat16: they round float operands to bfloat16 while packing. For any processor.
+/// Tiles for bfloat16 without a unit for it: they round float operands while packing, and have the bits of AVX512-BF16
+/// on every processor that has fused multiply-add.
 const ProductTiles& emulated_bfloat16_tiles();
 
 /// to[k * to_stride + i] = from[i * from_stride + k] for elements of 32 bits, i < rows, k < depth. Elements between the

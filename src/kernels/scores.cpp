@@ -53,8 +53,8 @@ void energies(const AttendedWords<Memory>& words, Real* energy) {
   const Real *const v = words.v, *const query = words.query;
   for (std::size_t j = 0; j < words.Tx; ++j) {
     const Memory* const key = words.keys.row(j);
-    energy[j] = sum_of(words.keys.cols, [&](auto d, std::size_t i) HWY_ATTR {
-      return hn::Mul(hn::LoadU(d, v + i), Form::value(d, hn::LoadU(d, query + i), load(d, key + i)));
+    energy[j] = sum_of(words.keys.cols, [&](auto d, std::size_t i, auto sum) HWY_ATTR {
+      return hn::MulAdd(hn::LoadU(d, v + i), Form::value(d, hn::LoadU(d, query + i), load(d, key + i)), sum);
     });
   }
 }
@@ -134,8 +134,10 @@ AttendedWords<Memory> attended_words(const AttentionStep& step, MatrixView<const
   factors.resize(words.Tx);
   for (std::size_t j = 0; j < words.Tx; ++j) {
     const Real distance = words.distance(windows, row, j) / windows.deviation;
-    factors[j] = std::exp(-distance * distance / 2);
+    factors[j] = -distance * distance / 2;
   }
+  for_each(words.Tx, [&](auto d, std::size_t j)
+                         HWY_ATTR { hn::StoreU(exp_of(d, hn::LoadU(d, factors.data() + j)), d, factors.data() + j); });
   words.window = factors;
   return words;
 }
@@ -195,8 +197,8 @@ void backward_row(const ScoredAttentionBackward& args, const AttendedWords<Memor
   Real sum = 0;
   for (std::size_t j = 0; j < Tx; ++j) {
     const Memory* h = words.annotations.row(j);
-    const Real by_weight = sum_of(words.annotations.cols, [&](auto d, std::size_t i) HWY_ATTR {
-      return hn::Mul(hn::LoadU(d, context_gradient + i), load(d, h + i));
+    const Real by_weight = sum_of(words.annotations.cols, [&](auto d, std::size_t i, auto terms) HWY_ATTR {
+      return hn::MulAdd(hn::LoadU(d, context_gradient + i), load(d, h + i), terms);
     });
     weight_gradient[j] = weights[j] * by_weight;
     sum += weight_gradient[j];

@@ -6,13 +6,13 @@
 #define RNNSEARCH_KERNELS_SOFTMAX_INL_H
 #endif
 
-#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "kernels/softmax_sums.h"
 #include "kernels/vector-inl.h"
+#include "rnnsearch/base/portable.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -45,15 +45,16 @@ HWY_INLINE auto above(D d, const Real* x, Real largest) {
 
 /// The sum of exp(x - largest).
 inline Real sum_of_exp(std::size_t n, Real largest, const Real* x) {
-  return sum_of(n, [&](auto d, std::size_t i) HWY_ATTR { return exp_of(d, above(d, x + i, largest)); });
+  return sum_of(
+      n, [&](auto d, std::size_t i, auto sum) HWY_ATTR { return hn::Add(sum, exp_of(d, above(d, x + i, largest))); });
 }
 
 /// x = exp(x - largest). Returns the sum.
 inline Real exp_and_sum(std::size_t n, Real largest, Real* x) {
-  return sum_of(n, [&](auto d, std::size_t i) HWY_ATTR {
+  return sum_of(n, [&](auto d, std::size_t i, auto sum) HWY_ATTR {
     const auto e = exp_of(d, above(d, x + i, largest));
     hn::StoreU(e, d, x + i);
-    return e;
+    return hn::Add(sum, e);
   });
 }
 
@@ -68,18 +69,13 @@ inline BlockSum block_sum(std::size_t n, const Real* bias, Real* x) {
 /// Of a row whose blocks, at least one, have these largest elements and sums.
 inline LogSum log_sum(std::span<const Real> largest, std::span<const Real> sums) {
   thread_local std::vector<Real> factors;
-  thread_local std::vector<double> terms;  // products apart from their sum, which no instruction set may then fuse
   Real most = largest[0];
   for (const Real value : largest) most = value > most ? value : most;
   factors.assign(largest.begin(), largest.end());
   exp_and_sum(factors.size(), most, factors.data());
-  terms.resize(sums.size());
-  for (std::size_t b = 0; b < sums.size(); ++b) {
-    terms[b] = static_cast<double>(sums[b]) * static_cast<double>(factors[b]);
-  }
   double sum = 0;
-  for (const double term : terms) sum += term;
-  return {most, static_cast<Real>(std::log(sum))};
+  for (std::size_t b = 0; b < sums.size(); ++b) sum += static_cast<double>(sums[b]) * static_cast<double>(factors[b]);
+  return {most, static_cast<Real>(portable::log(sum))};
 }
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE

@@ -7,6 +7,7 @@
 
 #include "kernels/dispatch.h"
 #include "kernels/softmax-inl.h"
+#include "rnnsearch/base/portable.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -28,7 +29,7 @@ void log_softmax_row(std::span<const Real> bias, std::span<Real> logits) {
 
 // -log(exp(x - largest) / sum)
 double loss_of(Real x, Real largest, Real sum) {
-  return std::log(static_cast<double>(sum)) + (static_cast<double>(largest) - static_cast<double>(x));
+  return portable::log(static_cast<double>(sum)) + (static_cast<double>(largest) - static_cast<double>(x));
 }
 
 void softmax_cross_entropy(const CrossEntropy& args, std::size_t first, std::size_t last) {
@@ -61,7 +62,8 @@ void softmax_loss(const CrossEntropy& args, std::size_t first, std::size_t last)
 
 void mix_log_probabilities(const Mixture& args, std::size_t first, std::size_t last) {
   assert(args.from.rows == args.to.rows && args.from.cols == args.to.cols && args.share >= 0 && args.share <= 1);
-  const auto log_rest = static_cast<Real>(std::log1p(-args.share)), log_share = static_cast<Real>(std::log(args.share));
+  const auto log_rest = static_cast<Real>(portable::log(1 - args.share)),
+             log_share = static_cast<Real>(portable::log(args.share));
   for (std::size_t row = first; row < last; ++row) {
     const Real* const from = args.from.row(row);
     Real* const to = args.to.row(row);
@@ -71,7 +73,7 @@ void mix_log_probabilities(const Mixture& args, std::size_t first, std::size_t l
       // The comparison with a NaN is false, so a NaN in `a` stays; one in `b` is put back at the end.
       const auto above_a = hn::Gt(b, a);
       const auto most = hn::IfThenElse(above_a, b, a), least = hn::IfThenElse(above_a, a, b);
-      const auto sum = hn::Add(most, hn::Log1p(d, exp_of(d, hn::Sub(least, most))));
+      const auto sum = hn::Add(most, log1p_of(d, exp_of(d, hn::Sub(least, most))));
       const auto never = hn::Eq(most, hn::Set(d, -std::numeric_limits<Real>::infinity()));
       hn::StoreU(hn::IfThenElse(hn::IsNaN(b), b, hn::IfThenElse(never, most, sum)), d, to + i);
     });

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/bfloat16.h"
@@ -82,33 +83,87 @@ HWY_INLINE auto load(D d, const BFloat16* from) {
 }
 #endif
 
-/// exp. Highway's own exp turns a NaN into 0 and so hides it.
+/// e^x. float: x = q log(2) + r, and e^r = 1 + r + r^2 p(r), with the coefficients of the Cephes library (Moshier), so
+/// that this function does not change with the version of Highway. Its own exp turns a NaN into 0 and so hides it.
 template <class D, class V>
 HWY_INLINE V exp_of(D d, V x) {
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
+  if constexpr (std::is_same_v<hn::TFromD<D>, double>) {
+    return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
+  } else {
+    const auto set = [d](float value) HWY_ATTR { return hn::Set(d, value); };
+    const hn::RebindToSigned<D> integers;
+    // Of two arguments Min and Max return the second one when one is a NaN, or on Arm the NaN.
+    const V bounded = hn::Max(set(-104), hn::Min(set(89), x));
+    // Adding 1.5 * 2^23 rounds to an integer.
+    const V large = set(0x1.8p23F), q = hn::Sub(hn::MulAdd(bounded, set(1.44269504F), large), large);
+    V r = hn::NegMulAdd(q, set(0x1.62e4p-1F), bounded);
+    r = hn::NegMulAdd(q, set(0x1.7f7d1cp-20F), r);
+    V p = hn::MulAdd(r, set(1.9875691500e-4F), set(1.3981999507e-3F));
+    p = hn::MulAdd(r, p, set(8.3334519073e-3F));
+    p = hn::MulAdd(r, p, set(4.1665795894e-2F));
+    p = hn::MulAdd(r, p, set(1.6666665459e-1F));
+    p = hn::MulAdd(r, p, set(5.0000001201e-1F));
+    p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), set(1));
+    // Two factors, because 2^q itself may be too large or too small for a float.
+    const auto exponent = hn::ConvertTo(integers, q), half = hn::ShiftRight<1>(exponent);
+    const auto power = [&](auto e)
+                           HWY_ATTR { return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(e, hn::Set(integers, 127)))); };
+    return hn::Mul(hn::Mul(p, power(half)), power(hn::Sub(exponent, half)));
+  }
 }
 
-/// The sum of term(d, i) over i < n, where term returns a vector. Each vector lane has its own sum, so the bits depend
-/// on the instruction set, but on nothing else. A lane adds at most kTermsOfLane terms before its sum is put aside:
-/// vectors of one lane would otherwise lose digits in the sum over a vocabulary.
+/// log(1 + x) for 0 <= x <= 1, by 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 + ...) with s = x / (2 + x) <= 1/3.
+template <class D, class V>
+HWY_INLINE V log1p_of(D d, V x) {
+  const auto set = [d](double value) HWY_ATTR { return hn::Set(d, static_cast<hn::TFromD<D>>(value)); };
+  const V s = hn::Div(x, hn::Add(set(2), x)), s2 = hn::Mul(s, s);
+  constexpr int kLast = sizeof(hn::TFromD<D>) == sizeof(float) ? 15 : 33;
+  V p = set(2.0 / kLast);
+  for (int k = kLast - 2; k >= 3; k -= 2) p = hn::MulAdd(s2, p, set(2.0 / k));
+  // x - s x = 2 s
+  return hn::MulAdd(hn::Mul(s, s2), p, hn::NegMulAdd(s, x, x));
+}
+
+/// Adds terms [i, end) of as many as are whole groups of lanes, and returns where it ended.
+template <std::size_t... V, class Term, class... Sums>
+HWY_INLINE std::size_t add_groups(std::index_sequence<V...>, std::size_t i, std::size_t end, const Term& term,
+                                  Real* HWY_RESTRICT lanes, Sums... sums) {
+  const hn::ScalableTag<Real> d;
+  constexpr std::size_t kLanes = hn::MaxLanes(d);
+  for (; i + sizeof...(V) * kLanes <= end; i += sizeof...(V) * kLanes) {
+    ((sums = term(d, i + V * kLanes, sums)), ...);
+  }
+  (hn::StoreU(sums, d, lanes + V * kLanes), ...);
+  return i;
+}
+template <std::size_t... V, class Term>
+HWY_INLINE std::size_t add_groups(std::index_sequence<V...> all, std::size_t i, std::size_t end, const Term& term,
+                                  Real* HWY_RESTRICT lanes) {
+  const hn::ScalableTag<Real> d;
+  return add_groups(all, i, end, term, lanes, (static_cast<void>(V), hn::Zero(d))...);
+}
+
+/// The sum of n terms: term(d, i, sum) returns sum + the terms from i on, a vector of them. Every sum of a kernel is
+/// made by this function, so that its bits are the same for vectors of any width: term i is added to lane i mod 32, in
+/// the order of i, and the lanes are added in the order of one tree. A lane adds at most kTermsOfLane terms before its
+/// sum is put aside, which keeps the digits of sums over a vocabulary.
 template <class Term>
 HWY_INLINE Real sum_of(std::size_t n, const Term& term) {
-  constexpr std::size_t kTermsOfLane = 4096;
-  const hn::ScalableTag<Real> whole;
+  constexpr std::size_t kTermsOfLane = 4096, kSumLanes = 32;
+  constexpr std::size_t kVectors = kSumLanes / hn::MaxLanes(hn::ScalableTag<Real>());
   const hn::CappedTag<Real, 1> single;
-  const std::size_t lanes = hn::Lanes(whole);
+  alignas(64) Real lanes[kSumLanes];
   Real total = 0;
   for (std::size_t i = 0; i < n;) {
-    const std::size_t end = std::min(n, i + kTermsOfLane * lanes);
-    auto even = hn::Zero(whole), odd = hn::Zero(whole);
-    for (; i + 2 * lanes <= end; i += 2 * lanes) {
-      even = hn::Add(even, term(whole, i));
-      odd = hn::Add(odd, term(whole, i + lanes));
+    const std::size_t end = std::min(n, i + kTermsOfLane * kSumLanes);
+    i = add_groups(std::make_index_sequence<kVectors>(), i, end, term, lanes);
+    for (std::size_t lane = 0; i < end; ++i, ++lane) {
+      lanes[lane] = hn::GetLane(term(single, i, hn::Set(single, lanes[lane])));
     }
-    for (; i + lanes <= end; i += lanes) even = hn::Add(even, term(whole, i));
-    Real sum = hn::GetLane(hn::SumOfLanes(whole, hn::Add(even, odd)));
-    for (; i < end; ++i) sum += hn::GetLane(term(single, i));
-    total += sum;
+    for (std::size_t half = kSumLanes / 2; half > 0; half /= 2) {
+      for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+    }
+    total += lanes[0];
   }
   return total;
 }

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
@@ -94,7 +95,7 @@ void SoftAttention::place_windows(std::size_t first, const SoftAttentionMemory& 
   for (std::size_t i = 0; i < R; ++i) {
     const std::size_t Tx = length(i);
     const auto longest = static_cast<Real>(Tx);
-    const Real p = longest / (1 + std::exp(-sum(i, 0)));
+    const Real p = longest / (1 + static_cast<Real>(portable::exp(-static_cast<double>(sum(i, 0)))));
     centre_[first + i] = p;
     if (std::isfinite(p)) {  // words count from 1 here
       place(i, static_cast<std::size_t>(std::max(Real{1}, std::ceil(p - D))) - 1,

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -136,7 +137,7 @@ ConstMatrix Model::Impl::guide(const GuidedAlignment& guided, kernels::Scratch::
       const double A = 1 / static_cast<double>(count[all[k + 1]]);
       links(row, all[k]) += static_cast<Real>(guided.weight * A);
       const auto weight = std::max(alpha(row, all[k]), std::numeric_limits<Real>::min());
-      alignment_cost -= guided.weight * A * std::log(static_cast<double>(weight));
+      alignment_cost -= guided.weight * A * portable::log(static_cast<double>(weight));
     }
   }
   return links;

@@ -194,7 +194,7 @@ Json json_of(const Measured& measured, const Measurement& m) {
       {"assertions", kAssertions},
       {"instruction_set", measured.instruction_set},
       {"precision", measured.precision},
-      {"bfloat16_unit", measured.bfloat16_unit ? Json(*measured.bfloat16_unit) : Json()},
+      {"arithmetic", measured.arithmetic},
       {"libraries", measured.libraries},
       {"load_average", measured.load},
       {"ranks", measured.places.size()},
@@ -279,7 +279,7 @@ std::string heading_of(const Measured& measured, const Measurement& m, const std
              "{}{}{}; {}, {}, {}{}; load average {:.2f} at the start\n",
              o.source_words, o.target_words, m.mean_of(m.pairs), m.source_words / m.pairs, m.target_words / m.pairs,
              measured.method, counted(ranks, "rank"), threads, ranks == 1 ? "" : " each",
-             hosts > 1 ? fmt::format(" on {} hosts", hosts) : "", measured.instruction_set, measured.precision_shown,
+             hosts > 1 ? fmt::format(" on {} hosts", hosts) : "", measured.instruction_set, measured.arithmetic,
              measured.libraries, kAssertions ? "; assertions are on, which takes time" : "", measured.load[0]);
 }
 

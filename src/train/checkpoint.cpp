@@ -7,7 +7,7 @@
 //                          target_language, update, compiler and libraries (versions) of the program that wrote it,
 //                          complete=1 (written last)
 //   /config                a text attribute for each option of the model and the training, named as the option;
-//                          precision: f32 or bf16, of the matrix products in the last update
+//                          arithmetic: f32, bf16-avx512 ... (kernels/precision.h), of the last update
 //   /vocabulary, /pipeline as in a corpus (corpus/format.h)
 //   /parameters/NAME       float32, with the names and shapes of model/parameters.h, such as decoder/W_z [m, n];
 //                          a matrix is [in, out]
@@ -38,6 +38,8 @@
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/kernels/instruction_set.h"
+#include "rnnsearch/kernels/precision.h"
+#include "rnnsearch/storage/digest.h"
 #include "train/checkpoint_file.h"
 
 namespace rnnsearch::train {
@@ -45,7 +47,7 @@ namespace {
 
 constexpr const char* kFormat = "rnnsearch-checkpoint";
 constexpr const char* kAverage = "/average";
-constexpr const char* kPrecision = "precision";
+constexpr const char* kArithmetic = "arithmetic";
 
 /// Calls visit(name, field) for every field. /state, the message to other ranks and the JSON use it, so none can miss a
 /// field.
@@ -284,7 +286,7 @@ void write_checkpoint(storage::File& file, const CheckpointSource& source) {
   const storage::Exclusive alone;  // otherwise the prefetch of a slow corpus could delay every single write below
   Config config = config_of(source.options);
   config.merge(config_of(source.model_options));
-  config[kPrecision] = kernels::name_of(kernels::precision());
+  config[kArithmetic] = kernels::arithmetic();
   begin_checkpoint(file, source.state.update, config);
   corpus::write_vocabulary(file, "source", source.source_vocabulary);
   corpus::write_vocabulary(file, "target", source.target_vocabulary);
@@ -396,16 +398,22 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   return state;
 }
 
-kernels::Precision precision_of(const std::filesystem::path& checkpoint) {
-  const Config config = read_config(open_checkpoint(checkpoint));
-  const auto found = config.find(kPrecision);
-  const std::string precision = found == config.end() ? "" : found->second;
-  if (precision != "f32" && precision != "bf16") {
-    throw Error(
-        "checkpoint: {} was trained in precision '{}', which this version does not know; use the version that wrote it",
-        checkpoint, precision);
+std::string digest_of(const model::Model& model) {
+  auto parameters = model.layout().parameters;
+  std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  storage::Digest digest;
+  for (const model::Parameter& parameter : parameters) {
+    digest.add(parameter.name).add(std::string_view("\0", 1));
+    for (std::size_t i = 0; i < parameter.rows(); ++i) {
+      const float* const row = model.parameters().data() + parameter.offset + i * parameter.stride;
+      digest.add(std::as_bytes(std::span(row, parameter.cols())));
+    }
   }
-  return kernels::precision_of(precision);
+  return digest.hex();
+}
+
+std::string arithmetic_of(const std::filesystem::path& checkpoint) {
+  return open_checkpoint(checkpoint).text_attribute("/config", kArithmetic);
 }
 
 model::ParameterLayout check_parameters(const storage::File& file, const std::string& group, const Config& config) {

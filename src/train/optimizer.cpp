@@ -7,6 +7,7 @@
 
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/optimizer_steps.h"
 #include "train/for_blocks.h"
@@ -163,9 +164,9 @@ class Adam final : public Optimizer {
                                  .rest1 = static_cast<float>(1 - beta1_),
                                  .beta2 = static_cast<float>(beta2_),
                                  .rest2 = static_cast<float>(1 - beta2_),
-                                 .v_scale = static_cast<float>(1 / (1 - std::pow(beta2_, t))),
+                                 .v_scale = static_cast<float>(1 / (1 - portable::power(beta2_, t))),
                                  .epsilon = epsilon_,
-                                 .rate = static_cast<float>(learning_rate / (1 - std::pow(beta1_, t))),
+                                 .rate = static_cast<float>(learning_rate / (1 - portable::power(beta1_, t))),
                                  .scale = static_cast<float>(scale)};
     const auto run = [&](std::size_t first, const float* gradient_there, std::size_t count) {
       kernels::adam(step, {count, gradient_there, parameters.data() + first, m_.from(first), v_.from(first)});

@@ -56,9 +56,7 @@ void RunRecord::began_with(const Transferred& t) {
 }
 
 void RunRecord::resumed(const std::string& checkpoint) {
-  add("resume", {{"checkpoint", checkpoint},
-                 {"ranks", state_.world_size},
-                 {"precision", kernels::name_of(kernels::precision())}});
+  add("resume", {{"checkpoint", checkpoint}, {"ranks", state_.world_size}, {"arithmetic", kernels::arithmetic()}});
   if (p_.progress) p_.progress->resumed(checkpoint, state_);
 }
 

@@ -33,7 +33,7 @@ double learning_rate(const TrainOptions& options, const SchedulePoint& point) {
     case Schedule::kHalving: {
       const double past = point.epochs - options.halve_after_epochs;
       const double halvings = past < 0 ? 0 : 1 + std::floor(past / options.halve_every_epochs);
-      return warm * std::exp2(-halvings);
+      return std::ldexp(warm, -static_cast<int>(std::min(halvings, 2000.0)));
     }
   }
   return rate;

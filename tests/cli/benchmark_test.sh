@@ -27,8 +27,7 @@ adds_up() {
     !exists $r->{gflop} && !%$share
       || abs($r->{gflop_per_second} / $machine->{gflop_per_second}{level1} / $share->{$r->{timed} eq "updates" ? "update" : "batch"} - 1) < 1e-6
       or $fail->("the share of the machine does not follow from its rate");
-    $r->{precision} eq "f32" && !defined $r->{bfloat16_unit} || $r->{precision} eq "bf16" && $r->{bfloat16_unit}
-      or $fail->("precision and its unit do not go together");
+    $r->{arithmetic} =~ /^$r->{precision}/ or $fail->("the precision is not that of the arithmetic");
     if ($r->{timed} eq "updates") {
       my ($dense, $tables, $last) = (0, 0, 0);
       for my $part (@{$r->{gradient_parts}}) {

@@ -7,32 +7,40 @@ make_corpus
 
 arguments() { train_arguments "$1" "$2" | sed "s/ --precision f32//"; }
 train() { "$RNNSEARCH" $(arguments "$1" "$2") "${@:3}"; }
-precision_of() { "$RNNSEARCH" inspect "$1" | awk '$1 == "precision" { print $2 }'; }
+arithmetic_of() { "$RNNSEARCH" inspect "$1" | awk '$1 == "arithmetic" { print $2 }'; }
 is() { [[ $2 == "$3" ]] || fail "$1: expected '$3', found '$2'"; }
 lines() { grep -c "$1" "$2" || true; }
-# run's environment.json: null, "emulated" or the unit
-unit_of() { sed -n 's/^ *"bfloat16_unit": \(.*\),$/\1/p' "$1/environment.json"; }
 
 train whole 40 --precision bf16 2>whole.log
-is "inspect" "$(precision_of whole)" bf16
+sse2="" bf16="bf16-avx512"
+grep -qw fma /proc/cpuinfo || sse2=-sse2 # no fused multiply-add: a name of its own
+! grep -qw amx_bf16 /proc/cpuinfo || bf16="bf16-amx"
+bf16=$bf16$sse2
+is "inspect" "$(arithmetic_of whole)" $bf16
 grep -q '"precision": "bf16"' whole/environment.json || fail "environment.json does not say bf16"
 grep -q '^precision = bf16$' whole/config.ini || fail "config.ini does not say bf16"
 warning='^\[rnnsearch\] precision bf16: .*emulated.*--precision f32'
-expected=0 auto=f32
-case $(unit_of whole) in
-  '"emulated"') expected=1 ;;
-  '"amx"') auto=bf16 ;;
-  *) ! grep -q AuthenticAMD /proc/cpuinfo || auto=bf16 ;; # only AMD's AVX512-BF16 is faster than float32
-esac
+expected=0 auto=f32$sse2
+if ! grep -qw avx512_bf16 /proc/cpuinfo; then
+  expected=1
+elif grep -qwE 'amx_bf16|AuthenticAMD' /proc/cpuinfo; then # only AMD's AVX512-BF16 is faster than float32
+  auto=$bf16
+fi
 is "warnings of emulation" "$(lines "$warning" whole.log)" $expected
 
 # auto resumes with the checkpoint's precision, and ends with the bits of an undisturbed run
 train parts 20 --precision bf16 2>/dev/null
 train parts 40 2>parts.log
 is "warnings of emulation, going on" "$(lines "$warning" parts.log)" $expected
-is "auto, going on" "$(precision_of parts)" bf16
-grep -q '"event":"resume".*"precision":"bf16"' parts/log.jsonl || fail "log.jsonl does not say bf16 at the resume"
+is "auto, going on" "$(arithmetic_of parts)" $bf16
+grep -q '"event":"resume".*"arithmetic":"'$bf16'"' parts/log.jsonl || fail "log.jsonl does not say $bf16 at the resume"
 expect_equal parts whole
+
+# another precision is refused; --allow-other-arithmetic takes it
+if train parts 45 --precision f32 2>other.log; then fail "a run in $bf16 goes on in f32"; fi
+grep -q "computed in $bf16 so far and would go on in f32$sse2, .*--allow-other-arithmetic" other.log || fail "$(<other.log)"
+train parts 45 --precision f32 --allow-other-arithmetic 2>/dev/null
+is "the other arithmetic" "$(arithmetic_of parts)" f32$sse2
 
 # the losses change a little
 train floats 40 --precision f32 2>floats.log
@@ -46,7 +54,7 @@ paste <(losses whole) <(losses floats) |
   fail "the losses of bf16 and f32"
 
 train first 1 2>/dev/null
-is "auto, from the beginning" "$(precision_of first)" $auto
+is "auto, from the beginning" "$(arithmetic_of first)" $auto
 
 # several ranks: one line; with auto, which follows the checkpoint, none
 for command in "$(arguments two 2)" \
@@ -57,7 +65,7 @@ for command in "$(arguments two 2)" \
     fail "$command: $(<two.log)"
   is "warnings of $command" "$(lines "$warning" two.log)" $expected
 done
-grep -q ', bf16 (' benchmark.out || fail "the benchmark does not say bf16: $(<benchmark.out)"
+grep -q ", $bf16" benchmark.out || fail "the benchmark does not say bf16: $(<benchmark.out)"
 # int8: only trained models; the same scores with and without a unit, near those of float32, and one warning without
 "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision int8 >score-int8 2>log
 RNNSEARCH_SIMD=avx2 "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision int8 \

@@ -49,7 +49,7 @@ constexpr const char* kAlone =
     "max-epochs 100 max-minutes 100 early-stop-patience 9 stop-before 5 validate-every 3 validate-minutes 5 "
     "validation-share 0.5 best-metric bleu validate-bleu false validate-beam 2 validate-sentences 32 "
     "checkpoint-every 3 checkpoint-minutes 5 synchronous-checkpoints true keep-checkpoints 3 log-every 2 "
-    "oversubscribe true stall-timeout 100 precision bf16 ";
+    "oversubscribe true stall-timeout 100 allow-other-arithmetic true ";
 const std::map<std::string, Another> kOthers = [] {
   std::map<std::string, Another> all{
       {"mix", {"COPY:1", {{"mix", "CORPUS:1"}}}},
@@ -69,6 +69,7 @@ const std::map<std::string, Another> kOthers = [] {
       {"reference-batch", {"10", {{"scale-learning-rate", "linear"}, {"reference-batch", "20"}}}},
       {"momentum", {"0.5", {{"optimizer", "sgd"}}}},
       {"threads", {"2", {{"oversubscribe", "true"}}}},
+      {"precision", {"bf16", {{"allow-other-arithmetic", "true"}}}},
   };
   static std::vector<std::string> words;
   std::istringstream stream(kAlone);

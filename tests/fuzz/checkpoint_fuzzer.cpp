@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto kind = good.write(path, input);
   const bool loaded = accepted([&] { load(path); });
   const bool resumed = accepted([&] { resume(path); });
-  accepted([&] { train::precision_of(path); });
+  accepted([&] { train::arithmetic_of(path); });
   require((loaded && resumed) || kind != HostileFile::Kind::kGood, "a good checkpoint was refused");
   require((!loaded && !resumed) || kind != HostileFile::Kind::kBrokenSeal, "read against its seal's digest");
   return 0;

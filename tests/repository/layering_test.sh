@@ -25,7 +25,7 @@ libraries=$(cat <<'LIBRARIES'
 # library               its headers begin with
 oneTBB                  tbb/ oneapi/tbb
 Highway                 hwy/
-x86                     cpuid.h immintrin.h
+x86                     cpuid.h immintrin.h xmmintrin.h
 HDF5                    hdf5 H5
 xxHash                  xxhash.h xxh3.h
 pugixml                 pugixml

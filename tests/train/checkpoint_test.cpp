@@ -11,6 +11,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/train/average.h"
 #include "rnnsearch/train/shared_files.h"
@@ -193,27 +194,17 @@ TEST_F(CheckpointFile, WithoutAnAverageBeginsItWithTheParametersAndSaysSo) {
   EXPECT_THAT(said, HasSubstr("holds no average of its parameters"));
 }
 
-TEST_F(CheckpointFile, RemembersThePrecisionItWasTrainedIn) {
+TEST_F(CheckpointFile, RemembersTheArithmeticItWasTrainedIn) {
   save();
-  EXPECT_EQ(precision_of(path_), kernels::Precision::kFloat32);
+  EXPECT_EQ(arithmetic_of(path_), kernels::arithmetic());
   kernels::set_precision(kernels::Precision::kBFloat16);
+  const std::string bfloat16 = kernels::arithmetic();
   save();
   kernels::set_precision(kernels::Precision::kFloat32);
-  EXPECT_EQ(precision_of(path_), kernels::Precision::kBFloat16);
-  EXPECT_EQ(load_model(path_).config.at("precision"), "bf16");
-  EXPECT_EQ(refusal(), "");  // another precision may go on with it
-}
-
-TEST_F(CheckpointFile, IsRefusedWithAPrecisionThatNobodyKnows) {
-  for (const char* precision : {"", "f16"}) {
-    storage::SealedWriter writer(path_);
-    storage::write_format(writer.file(), "rnnsearch-checkpoint");
-    writer.file().write_attribute("/config", "state", std::string_view("24"));
-    if (*precision) writer.file().write_attribute("/config", "precision", std::string_view(precision));
-    writer.file().write_attribute("/", "complete", 1);
-    writer.publish();
-    EXPECT_THAT(message_of([&] { precision_of(path_); }), HasSubstr(fmt::format("'{}'", precision)));
-  }
+  EXPECT_NE(bfloat16, kernels::arithmetic());
+  EXPECT_EQ(arithmetic_of(path_), bfloat16);
+  EXPECT_EQ(load_model(path_).config.at("arithmetic"), bfloat16);
+  EXPECT_EQ(refusal(), "");  // it is the command that decides who may go on with it
 }
 
 TEST_F(CheckpointFile, IsRefusedForAnotherCorpus) {

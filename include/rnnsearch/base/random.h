@@ -1,5 +1,4 @@
-// Random numbers that are the same on every machine, unlike the distributions of the standard library; those of
-// normal() may differ in their last bits, because its logarithm and cosine are those of the C library.
+// Random numbers that are the same on every machine, unlike the distributions of the standard library.
 #pragma once
 
 #include <array>

@@ -31,11 +31,15 @@ bool bfloat16_pays();
 std::string_view int8_unit();
 
 /// Sets the precision of all further float products of the process, like the number of threads. The initial value is
-/// kFloat32. Without a bfloat16_unit, kBFloat16 is emulated: it uses the same operands, is slower than kFloat32, and
-/// sums in another order than a unit does, so its bits differ. kInt8 without an int8_unit is far slower than kFloat32,
-/// and gives the same bits as with one.
+/// kFloat32. Without a bfloat16_unit, kBFloat16 is emulated: it is somewhat slower than kFloat32, and gives the bits of
+/// AVX512-BF16. kInt8 without an int8_unit is far slower than kFloat32, and gives the same bits as with one.
 void set_precision(Precision precision);
 Precision precision();
+
+/// The name of what rounds in this process: "f32", "bf16-avx512" (or its emulation), "bf16-amx", "int8", each with
+/// "-sse2" at its end on a processor without fused multiply-add. The same training has the same bits wherever this name
+/// is the same.
+std::string arithmetic();
 
 /// Parses "f32", "bf16", "int8" or "auto" (bf16 if bfloat16_pays(), otherwise f32). Throws Error, naming the choices,
 /// for other names.

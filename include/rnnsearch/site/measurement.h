@@ -93,8 +93,7 @@ struct Measured {
   std::size_t threads = 1;          // of each rank
   std::vector<RankPlace> places{};  // one a rank
   std::string instruction_set, libraries;
-  std::string precision, precision_shown;  // "bf16", "bf16 (amx)"
-  std::optional<std::string> bfloat16_unit{};
+  std::string precision, arithmetic;  // "bf16", "bf16-amx"
   std::optional<Machine> machine{};
   std::optional<Latency> latency{};  // of the root
   double optimizer_bytes = 0;    // that an update moves between memory and the processors, on all ranks; 0: not known

@@ -12,7 +12,6 @@
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
-#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/model/model.h"
 #include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/optimizer.h"
@@ -109,7 +108,7 @@ struct CheckpointSource {
 /// "Highway 1.0.3, oneTBB 2021.8, HDF5 1.10.8, Open MPI v4.1.4, ICU 72.1, SentencePiece 0.1.97".
 std::string libraries();
 
-/// Writes a temporary file, verifies it, calls `check` and renames it to `path`. Records kernels::precision() among the
+/// Writes a temporary file, verifies it, calls `check` and renames it to `path`. Records kernels::arithmetic() among the
 /// options. Throws Error, for example for a full disk and for weights that are NaN or infinite, from which training
 /// could not be resumed; an existing file then stays unchanged.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source,
@@ -124,9 +123,12 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
                                 const TrainOptions& options, model::Model& model, Optimizer& optimizer,
                                 History& history, std::span<float> average = {});
 
-/// The precision that the checkpoint was trained in; kFloat32 if the file does not record it. Throws Error as
-/// resume_checkpoint does.
-kernels::Precision precision_of(const std::filesystem::path& checkpoint);
+/// The digest of the parameters, in 32 hexadecimal digits: XXH3-128 over the name of each, in the order of the names, a
+/// NUL byte and its floats row by row. Models with the same digest translate alike.
+std::string digest_of(const model::Model& model);
+
+/// The kernels::arithmetic() of the checkpoint's last update. Throws Error as resume_checkpoint does.
+std::string arithmetic_of(const std::filesystem::path& checkpoint);
 
 /// Returns the parameter layout of a model with the options `config`, after checking that `group` of the checkpoint
 /// ("parameters" or "average") holds every parameter in that shape. Throws Error if one is missing or has another
