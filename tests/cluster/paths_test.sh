@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# node_check and cluster/run, and with SLURM_TEST_LONG=1 an experiment on a real SLURM, in folders whose paths have spaces, quotes, a colon, a
+# node_check and cluster/run, and with RNNSEARCH_TEST_LONG=1 an experiment on a real SLURM, in folders whose paths have spaces, quotes, a colon, a
 # leading dash and other characters that are special in a shell, in sbatch and in names of logs. (submit_test.sh tests paths that are
 # rejected.)
 set -euo pipefail
 lab=$SOURCE/tests/support/lab/lab
-[[ -z ${SLURM_TEST_LONG:-} ]] || { "$lab" check && "$lab" slurm check; }
+[[ -z ${RNNSEARCH_TEST_LONG:-} ]] || { "$lab" check && "$lab" slurm check; }
 source "$SOURCE/tests/train/support.sh"
 export LAB=$PWD/lab WALLTIME=10 PREPARE_WALLTIME=10 EVALUATE_WALLTIME=10 CPUS_PER_RANK=1 NODES=2 TRAIN_OPTIONS='' RNNSEARCH_OVERSUBSCRIBE=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -27,7 +27,7 @@ tokenizer = none
 END
 printf '%s\n' 'max-updates = 2' 'log-every = 1' 'embedding = 8' 'state = 8' 'alignment = 8' 'maxout = 8' 'threads = 1' >"-tr ain.ini"
 
-if [[ -n ${SLURM_TEST_LONG:-} ]]; then
+if [[ -n ${RNNSEARCH_TEST_LONG:-} ]]; then
   trap '"$lab" down' EXIT
   "$lab" up 2
   "$lab" slurm

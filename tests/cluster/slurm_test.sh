@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The scripts of cluster/ on a real SLURM with virtual nodes: a training that is preempted ends with the bits of an undisturbed one. With
-# SLURM_TEST_LONG=1 also trainings that lose a node or their network, are stopped, reach the time limit of their job, chains, arrays, and an
+# RNNSEARCH_TEST_LONG=1 also trainings that lose a node or their network, are stopped, reach the time limit of their job, chains, arrays, and an
 # experiment from text to table (8 minutes). With SLURM_TEST_LOSSES=N instead only N further rounds, in each of which four trainings lose a
 # node, two by its power and two by its cable, SEED determines which node and when; about a minute and a half a round.
 # shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
@@ -62,7 +62,7 @@ expect_undisturbed() { # RUN LOG: RUN was disturbed, and ends with the bits of t
 
 make_corpus
 nodes=4
-if [[ -n ${SLURM_TEST_LONG:-}${SLURM_TEST_LOSSES:-} ]]; then
+if [[ -n ${RNNSEARCH_TEST_LONG:-}${SLURM_TEST_LOSSES:-} ]]; then
   # n11 and n12 are for trainings that must last, n13 and n14 for node_check, which sends much.
   nodes=14
   export SBATCH_OPTIONS="--exclude=n[11-14]"
@@ -235,7 +235,7 @@ together() { # WHAT -- FUNCTION ARGUMENTS -- FUNCTION ARGUMENTS ...
   for job in "${jobs[@]}"; do wait "$job" || fail "see above"; done
 }
 preempted preempted normal
-[[ -n ${SLURM_TEST_LONG:-} ]] || { step "done; SLURM_TEST_LONG=1 for all" && exit 0; }
+[[ -n ${RNNSEARCH_TEST_LONG:-} ]] || { step "done; RNNSEARCH_TEST_LONG=1 for all" && exit 0; }
 
 # Two trainings that lose a node, one started by srun and one by mpirun. SLURM needs half a minute to notice, so they are checked at
 # the end.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One hash: `inspect --hash` of five systems after 200 updates, and the bytes of their translations and scores, are those below, whatever
 # the instruction set, the compiler, the MPI, the number of ranks and threads, and also when the run was killed and resumed elsewhere.
-# The hashes are the promise: they change only with a commit that says so. With HASH_TEST_LONG=1 it tries the whole matrix. It
+# The hashes are the promise: they change only with a commit that says so. With RNNSEARCH_TEST_LONG=1 it tries the whole matrix. It
 # can be run with any build, for instance one for arm64: RNNSEARCH=PROGRAM, and RANKS=1 without a launcher.
 # shellcheck disable=SC2086  # lists of options are strings here, which are split into words
 set -euo pipefail
@@ -84,7 +84,7 @@ killed rnnsearch
 killed stacked-gru
 used avx512 1 1
 used avx2 "$many" 2
-if [[ -n ${HASH_TEST_LONG-} ]]; then
+if [[ -n ${RNNSEARCH_TEST_LONG-} ]]; then
   for system in "${systems[@]}"; do
     for simd in avx2 avx512; do
       for ranks in 1 2 4 8; do

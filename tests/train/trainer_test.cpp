@@ -65,7 +65,7 @@ TEST_F(Training, GivesTheSameBitsOnOneThreadAndOnTwo) {
 }
 
 TEST_F(Training, EndsWithTheSameBitsHoweverItIsCutIntoAttempts) {
-  expect_no_difference_by_random_attempts(corpus_, scratch_.path(), 20, true);
+  expect_no_difference_by_random_attempts(corpus_, scratch_.path(), 6, true);
 }
 
 /// The updates that were validated, by the log.
