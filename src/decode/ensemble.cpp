@@ -57,9 +57,10 @@ bool Ensemble::attends() const {
 }
 
 EnsembleSteps::EnsembleSteps(const Ensemble& ensemble, std::size_t rows)
-    : ensemble_(ensemble), rows_of_sentence_(rows) {
+    : ensemble_(ensemble), rows_of_sentence_(rows), members_(ensemble.size()) {
   for (std::size_t m = 0; m < ensemble.size(); ++m) {
-    members_.push_back({&ensemble.model(m), has_attention(ensemble.model(m))});
+    members_[m].model = &ensemble.model(m);
+    members_[m].attends = has_attention(ensemble.model(m));
   }
 }
 
@@ -131,8 +132,8 @@ void EnsembleSteps::predict_all(std::span<const std::uint32_t> row, MatrixView<f
   });
 }
 
-// A word that only some models list has in the others at most the probability of the last word that they list. So its
-// score is at most the mean of what is known of it, and that of a word in no list the mean of the last words.
+// Each model tells the scores of all words that some model lists. That of a word in no list is at most the mean of the
+// scores of the last words of the lists.
 void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) {
   for (std::size_t m = 0; m < members_.size(); ++m) {
     members_[m].top.limit = length;
@@ -140,57 +141,36 @@ void EnsembleSteps::predict_listed(std::size_t length, MatrixView<float> alpha) 
   }
   if (members_.size() == 1) return;
   const std::size_t R = rows(), width = members_.size() * length + 1;
-  // Of each word in a list, its index among the entries of a row: it is one of them if it stands there.
-  const auto slot = [&](WordId word) -> std::uint32_t& {
-    thread_local std::vector<std::uint32_t> slots;
-    if (slots.size() < target_words()) slots.resize(target_words());
-    return slots[word];
-  };
-  entries_.resize(R * width);
-  lengths_.assign(R, 0);
+  lists_.resize(R);
   parallel_for(R, [&](std::size_t i) {
-    auto* const entries = entries_.data() + i * width;
-    std::uint32_t count = 0;
+    auto& list = lists_[i];
+    list.clear();
     for (const Member& member : members_) {
       for (const auto& entry : member.top.row(i)) {
-        std::uint32_t& k = slot(entry.word);
-        if (k < count && entries[k].word == entry.word) continue;
-        k = count++;
-        entries[k] = entry;
+        if (std::ranges::find(list, entry.word, &NextWords::Entry::word) == list.end()) list.push_back(entry);
       }
     }
-    lengths_[i] = count;
   });
   const auto mixed = mixed_.shape(R, width);
-  std::vector<std::uint32_t> unlisted(R * width);  // how many models do not tell the probability of the word
   mix(mixed, [&](std::size_t m, MatrixView<float> own) {
-    parallel_for(R, [&](std::size_t i) {
-      const float last = members_[m].others(i);
-      const std::uint32_t is_bound = last > kNever ? 1 : 0;
-      std::fill_n(own.row(i), width, last);
-      for (std::size_t k = 0; k < width; ++k) unlisted[i * width + k] += is_bound;
-      for (std::uint32_t k = 0; k < lengths_[i]; ++k) slot(entries_[i * width + k].word) = k;
-      for (const auto& entry : members_[m].top.row(i)) {
-        const std::uint32_t k = slot(entry.word);
-        own(i, k) = entry.log_probability;
-        unlisted[i * width + k] -= is_bound;
-      }
-    });
-  });
-  others_.assign(R, kNever);
-  parallel_for(R, [&](std::size_t i) {
-    std::size_t known = 0;
-    for (std::size_t k = 0; k <= lengths_[i]; ++k) {
-      if (unlisted[i * width + k] > 0) {
-        others_[i] = std::max(others_[i], mixed(i, k));
-      } else if (k < lengths_[i]) {
-        entries_[i * width + known++] = {mixed(i, k), entries_[i * width + k].word};
+    std::vector<kernels::WordOfRow> unlisted;
+    for (std::size_t i = 0; i < R; ++i) {
+      std::fill_n(own.row(i), width, members_[m].others(i));
+      const auto listed = members_[m].top.row(i);
+      for (std::size_t k = 0; k < lists_[i].size(); ++k) {
+        const auto found = std::ranges::find(listed, lists_[i][k].word, &NextWords::Entry::word);
+        if (found != listed.end()) {
+          own(i, k) = found->log_probability;
+        } else {
+          unlisted.push_back({i, lists_[i][k].word, &own(i, k)});
+        }
       }
     }
-    lengths_[i] = known;
-    // Twice the error of mix_log_probabilities, for each time that it was called.
-    const auto calls = static_cast<float>(members_.size() - 1);
-    if (others_[i] > kNever) others_[i] += 2 * calls * (1e-6F + 2e-7F * std::abs(others_[i]));
+    std::ranges::sort(unlisted, {}, &kernels::WordOfRow::word);
+    members_[m].top.look_up(unlisted);
+  });
+  parallel_for(R, [&](std::size_t i) {
+    for (std::size_t k = 0; k < lists_[i].size(); ++k) lists_[i][k].log_probability = mixed(i, k);
   });
 }
 
@@ -198,7 +178,11 @@ NextWords EnsembleSteps::listed(std::size_t row) const {
   const auto is_nan = [&](const Member& member) { return member.top.is_nan(row); };
   if (std::any_of(members_.begin(), members_.end(), is_nan)) return {.is_nan = true};
   if (members_.size() == 1) return {.listed = members_[0].top.row(row), .others = members_[0].others(row)};
-  return {.listed = std::span(entries_).subspan(row * mixed_.view().cols, lengths_[row]), .others = others_[row]};
+  float others = mixed_.view()(row, mixed_.view().cols - 1);
+  // Twice the error of mix_log_probabilities, for each time that it was called.
+  const auto calls = static_cast<float>(members_.size() - 1);
+  if (others > kNever) others += 2 * calls * (1e-6F + 2e-7F * std::abs(others));
+  return {.listed = lists_[row], .others = others};
 }
 
 void EnsembleSteps::advance(std::span<const std::uint32_t> parent, std::span<const WordId> chosen) {

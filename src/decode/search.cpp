@@ -90,9 +90,9 @@ bool Search::extend(std::span<const NextWords> next, MatrixView<const float> alp
   return true;
 }
 
-std::size_t Search::list_length(const SearchOptions& options) {
+std::size_t Search::list_length(const SearchOptions& options, std::size_t models) {
   constexpr std::size_t kExcluded = 3, kTies = 8;  // <s>, </s> and <unk>; words as probable as the last one of a beam
-  return options.beam + kExcluded + kTies;
+  return options.beam + kExcluded + (models == 1 ? kTies : 0);
 }
 
 void Search::take_best(MatrixView<const float> alpha) {

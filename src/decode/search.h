@@ -46,8 +46,9 @@ class Search {
   const std::vector<std::uint32_t>& undecided() const { return undecided_; }
   /// Whether the next step needs the scores of all words.
   bool needs_all_words() const { return options_.sampling || step_ < sentence_.prefix.size() || required_; }
-  /// The length of lists that are long enough, except in the rarest of cases.
-  static std::size_t list_length(const SearchOptions& options);
+  /// The length of lists that are long enough, except in the rarest of cases. Those of several models are joined, so
+  /// each may be shorter.
+  static std::size_t list_length(const SearchOptions& options, std::size_t models);
 
   /// For each live hypothesis, the index of the hypothesis that it extends (before the last `extend`), and the word.
   const std::vector<Candidate>& survivors() const { return survivors_; }

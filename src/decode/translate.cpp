@@ -164,7 +164,7 @@ class SearchOfMany {
       return in_flight_[b].search.extend(
           next, alpha.cols > 0 ? alpha.row_range(first_row[b], next.size()) : MatrixView<float>());
     };
-    const std::size_t length = Search::list_length(options_);
+    const std::size_t length = Search::list_length(options_, ensemble_.size());
     const bool lists = length <= kLongestList && 2 * rows_in_need <= steps_.rows();
     if (lists) steps_.predict_listed(length, alpha);
     std::vector<std::vector<NextWords>> next(started_);

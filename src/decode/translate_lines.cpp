@@ -19,19 +19,9 @@ namespace {
 struct Line {
   std::uint64_t number;  // among all lines
   std::string text, prefix, required;
+
+  static auto fields(auto& line) { return std::tie(line.number, line.text, line.prefix, line.required); }
 };
-void pack(Packer& packer, const Line& line) {
-  packer.add(line.number);
-  packer.add_text(line.text);
-  packer.add_text(line.prefix);
-  packer.add_text(line.required);
-}
-void unpack(Unpacker& unpacker, Line& line) {
-  line.number = unpacker.next<std::uint64_t>();
-  line.text = unpacker.next_text();
-  line.prefix = unpacker.next_text();
-  line.required = unpacker.next_text();
-}
 
 /// Phrases that a translation must contain, as words and as the constraint of the search.
 struct Phrases {
@@ -158,49 +148,7 @@ std::optional<std::vector<LineTranslation>> in_words(const Translator& translato
   return lines;
 }
 
-void pack_words(Packer& packer, const std::vector<std::string>& words) {
-  packer.add(std::uint64_t{words.size()});
-  for (const std::string& word : words) packer.add_text(word);
-}
-
-void unpack_words(Unpacker& unpacker, std::vector<std::string>& words) {
-  words.resize(unpacker.next<std::uint64_t>());
-  for (std::string& word : words) word = unpacker.next_text();
-}
-
 }  // namespace
-
-void pack(Packer& packer, const std::vector<LineTranslation>& translations) {
-  packer.add(std::uint64_t{translations.size()});
-  for (const LineTranslation& translation : translations) {
-    packer.add_text(translation.text);
-    packer.add(translation.score);
-    packer.add(translation.retried);
-    packer.add(translation.cut_off);
-    packer.add(translation.parts);
-    packer.add(translation.unmet);
-    pack_words(packer, translation.source_words);
-    pack_words(packer, translation.words);
-    packer.add_list(translation.word_scores);
-    packer.add_list(translation.links);
-  }
-}
-
-void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations) {
-  translations.resize(unpacker.next<std::uint64_t>());
-  for (LineTranslation& translation : translations) {
-    translation.text = unpacker.next_text();
-    translation.score = unpacker.next<Score>();
-    translation.retried = unpacker.next<bool>();
-    translation.cut_off = unpacker.next<bool>();
-    translation.parts = unpacker.next<std::uint32_t>();
-    translation.unmet = unpacker.next<std::uint32_t>();
-    unpack_words(unpacker, translation.source_words);
-    unpack_words(unpacker, translation.words);
-    translation.word_scores = unpacker.next_list<float>();
-    translation.links = unpacker.next_list<Link>();
-  }
-}
 
 std::optional<std::size_t> aligned_word(std::span<const float> weights, std::size_t words) {
   const auto most = static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
@@ -314,16 +262,6 @@ void refuse_nan(const comm::Communicator& communicator, std::optional<std::size_
                   location.name, location.before + static_cast<std::size_t>(-first) + 1));
 }
 
-void pack(Packer& packer, const WordPair& pair) {
-  packer.add_list(pair.source);
-  packer.add_list(pair.target);
-}
-
-void unpack(Unpacker& unpacker, WordPair& pair) {
-  pair.source = unpacker.next_list<WordId>();
-  pair.target = unpacker.next_list<WordId>();
-}
-
 std::vector<WordPair> word_pairs(const Translator& translator, std::span<const std::string> sources,
                                  std::span<const std::string> targets) {
   std::vector<WordPair> pairs(sources.size());
@@ -356,18 +294,6 @@ std::pair<Sentences, Sentences> sentences_of(std::span<const WordPair* const> ba
     target.add(pair->target);
   }
   return {std::move(source), std::move(target)};
-}
-
-void pack(Packer& packer, const Aligned& aligned) {
-  packer.add_list(aligned.target);
-  packer.add(aligned.log_probability);
-  packer.add_list(aligned.alpha);
-}
-
-void unpack(Unpacker& unpacker, Aligned& aligned) {
-  aligned.target = unpacker.next_list<WordId>();
-  aligned.log_probability = unpacker.next<double>();
-  aligned.alpha = unpacker.next_list<float>();
 }
 
 std::vector<std::optional<Aligned>> align_batch(model::Model& model, std::span<const WordPair* const> batch, bool given,

@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "kernels/dispatch.h"
 #include "rnnsearch/base/random.h"
@@ -102,22 +103,11 @@ void drop(const DropoutMask& mask, Matrix x) {
 
 void drop_rows(const DropoutMask& mask, Matrix x) {
   if (!mask.drops()) return;
-  assert(mask.fits(x));
-  const auto scale = static_cast<Real>(1 / (1 - mask.share));
-  const auto threshold = static_cast<std::uint32_t>(mask.share * 0x1p32);
-  const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-  parallel_ranges(x.rows, rows_per_piece(x.cols), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const std::uint32_t step = mask.steps.empty() ? 0 : mask.steps[i] + mask.shift;
-      const std::uint64_t sentence = mask.sentences[i];
-      const auto words = philox({0, step, low(sentence), low(sentence >> 32)}, {low(mask.key), low(mask.key >> 32)});
-      Real* const row = x.row(i);
-      if (words[0] < threshold) {
-        std::fill_n(row, x.cols, Real{0});
-      } else {
-        for (std::size_t k = 0; k < x.cols; ++k) row[k] *= scale;
-      }
-    }
+  std::vector<Real> factors(x.rows, 1);  // 0 or 1 / (1 - P)
+  drop(mask, {factors.data(), x.rows, 1});
+  for_each_row(x.rows, x.cols, [&](std::size_t i) {
+    Real* const row = x.row(i);
+    for (std::size_t k = 0; k < x.cols; ++k) row[k] = factors[i] == 0 ? 0 : row[k] * factors[i];
   });
 }
 

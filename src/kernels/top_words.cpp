@@ -57,7 +57,28 @@ void of_all_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> 
   const auto all = scores.shape(t.rows, bias.size());
   multiply(t, W_o, all);
   log_softmax(bias, all);
-  parallel_for(t.rows, [&](std::size_t i) { select_top_words({all.row(i), all.cols}, i, top); });
+  select_top_words(std::move(scores), top);
+}
+
+// TopWords::look_up: each word by the tile of a single row. sums: [R]
+void look_up(ConstMatrix t, const PackedMatrix& W_o, std::span<const float> bias, std::span<const LogSum> sums,
+             std::span<const WordOfRow> words) {
+  constexpr std::size_t kWordsPerPiece = 64;
+  const ProductTiles& tiles = *W_o.tiles();
+  const std::size_t depth = tiles.padded(t.cols);
+  parallel_ranges(words.size(), kWordsPerPiece, [&](std::size_t first, std::size_t last) {
+    thread_local Buffer<float> packed, product;
+    float* const strip = packed.shape(1, ceil_div(tiles.strip_bytes(1, depth), sizeof(float))).data;
+    float* const scores = product.shape(1, tiles.cols).data;
+    for (const WordOfRow& one : words.subspan(first, last - first)) {
+      const std::size_t panel = one.word / tiles.cols, column = panel * tiles.cols;
+      tiles.pack_strip(1, t.cols, t.row(one.row), t.stride, strip);
+      tiles.tile(1, std::min(tiles.cols, bias.size() - column), depth, {strip},
+                 {W_o.panels() + panel * tiles.panel_bytes(depth)}, scores, tiles.cols, false, {});
+      const LogSum& sum = sums[one.row];
+      *one.log_probability = (scores[one.word - column] + bias[one.word] - sum.largest) - sum.log;
+    }
+  });
 }
 
 // The words are divided into blocks, in which the exponentials of a row are summed (softmax_sums.h), and the blocks
@@ -74,6 +95,7 @@ class Selection {
         panels_(panels),
         bias_(bias),
         top_(top),
+        log_sums_(t.rows),
         depth_(tiles.padded(t.cols)),
         strips_(tiles.max_rows, tiles.row_step, t.rows),
         blocks_(ceil_div(bias.size(), kWordsPerSum)),
@@ -82,7 +104,8 @@ class Selection {
         lists_(std::make_unique_for_overwrite<Entry[]>(chunks_ * t.rows * room_)),
         lengths_(chunks_ * t.rows) {}
 
-  void run() {
+  /// Returns the log of the sum of each row.
+  std::vector<LogSum> run() {
     thread_local Buffer<float> strips, sums;  // one for each calling thread is enough, as for products
     pack_strips(strips.shape(1, ceil_div(tiles_.strip_bytes(t_.rows, depth_), sizeof(float))));
     const auto statistics = sums.shape(2 * t_.rows, blocks_);
@@ -92,6 +115,7 @@ class Selection {
     parallel_ranges(t_.rows, kRowsToMerge, [&](std::size_t first, std::size_t last) {
       for (std::size_t i = first; i < last; ++i) merge(i);
     });
+    return std::move(log_sums_);
   }
 
  private:
@@ -184,6 +208,7 @@ class Selection {
 
   void merge(std::size_t row) {
     const LogSum sum = RNNSEARCH_CHOSEN(log_sum)({largest_.row(row), blocks_}, {sums_.row(row), blocks_});
+    log_sums_[row] = sum;
     if (sum.log != sum.log) {
       top_.nan[row] = 1;
       return;
@@ -209,6 +234,7 @@ class Selection {
   const std::byte* const panels_;
   const std::span<const float> bias_;
   TopWords& top_;
+  std::vector<LogSum> log_sums_;  // [R]
   const std::size_t depth_;
   const Strips strips_;
   const std::size_t blocks_, chunks_, room_;
@@ -224,8 +250,10 @@ void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bia
   assert(t.cols == W_o.rows() && bias.size() == W_o.cols() && top.limit > 0);
   top.shape(t.rows, bias.size());
   if (t.rows == 0 || bias.empty()) return;
-  if (t.cols > 0) return Selection(t, *W_o.tiles(), W_o.panels(), bias, top).run();
-  of_all_words(t, W_o, bias, top);
+  if (t.cols == 0) return of_all_words(t, W_o, bias, top);
+  top.look_up = [t, &W_o, bias, sums = Selection(t, *W_o.tiles(), W_o.panels(), bias, top).run()](const auto& words) {
+    look_up(t, W_o, bias, sums, words);
+  };
 }
 
 }  // namespace rnnsearch::kernels

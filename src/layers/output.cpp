@@ -32,33 +32,14 @@ bool is_tied(const OutputWeights& weights) {
   return weights.E.rows > 0;
 }
 
-kernels::PackedMatrix packed(const OutputWeights& weights, kernels::Scratch::Frame& frame) {
-  kernels::PackedMatrix W_o;
-  if (is_tied(weights)) {
-    W_o.pack_transposed(weights.E, &frame);
-  } else {
-    W_o.pack(weights.W_o, &frame);
-  }
-  return W_o;
-}
-
-kernels::PackedMatrix packed_transposed(const OutputWeights& weights, kernels::Scratch::Frame& frame) {
-  kernels::PackedMatrix W_o_transposed;
-  if (is_tied(weights)) {
-    W_o_transposed.pack(weights.E, &frame);
-  } else {
-    W_o_transposed.pack_transposed(weights.W_o, &frame);
-  }
-  return W_o_transposed;
+// Packs W_o or its transpose. W_o may be the transpose of a table.
+void pack(const OutputWeights& weights, bool transposed, kernels::PackedMatrix& to, kernels::Scratch::Frame* frame) {
+  const Matrix& stored = is_tied(weights) ? weights.E : weights.W_o;
+  is_tied(weights) != transposed ? to.pack_transposed(stored, frame) : to.pack(stored, frame);
 }
 
 void pack_once(const OutputWeights& weights, OutputActivations& activations) {
-  if (activations.packed) return;
-  if (is_tied(weights)) {
-    activations.packed_W_o.pack_transposed(weights.E);
-  } else {
-    activations.packed_W_o.pack(weights.W_o);
-  }
+  if (!activations.packed) pack(weights, false, activations.packed_W_o, nullptr);
   activations.packed = true;
 }
 
@@ -80,7 +61,8 @@ void output_top_words(const OutputWeights& weights, ConstMatrix t, OutputActivat
 void output_loss(const OutputWeights& weights, ConstMatrix t, std::span<const WordId> target,
                  OutputActivations& activations, std::span<double> loss) {
   kernels::Scratch::Frame frame(activations.memory);
-  const auto W_o = packed(weights, frame);
+  kernels::PackedMatrix W_o;
+  pack(weights, false, W_o, &frame);
   const Blocks blocks(weights, t.rows);
   const auto block = frame.matrix(blocks.rows, weights.b_w.size());
   blocks.for_each([&](std::size_t first, std::size_t count) {
@@ -94,7 +76,9 @@ void output_loss_and_backward(const OutputWeights& weights, const OutputWeights&
                               std::span<const WordId> target, OutputActivations& activations, std::span<double> loss,
                               Matrix t_gradient, double label_smoothing) {
   kernels::Scratch::Frame frame(activations.memory);
-  const auto W_o = packed(weights, frame), W_o_transposed = packed_transposed(weights, frame);
+  kernels::PackedMatrix W_o, W_o_transposed;
+  pack(weights, false, W_o, &frame);
+  pack(weights, true, W_o_transposed, &frame);
   const Blocks blocks(weights, t.rows);
   const auto block = frame.matrix(blocks.rows, weights.b_w.size());
   blocks.for_each([&](std::size_t first, std::size_t count) {

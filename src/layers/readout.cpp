@@ -152,8 +152,8 @@ void Readout::log_probabilities(Matrix log_probabilities, const ShortlistRows& l
 }
 
 void Readout::top_words(kernels::TopWords& top, const ShortlistRows& lists) {
-  const auto input = output_input();
-  kernels::copy_rows(input, top_input_.shape(input.rows, input.cols));
+  const auto last = output_input(), input = top_input_.shape(last.rows, last.cols);
+  kernels::copy_rows(last, input);
   if (lists.output) return lists.output->top_words(input, lists.sentence, top);
   output_top_words(weights_.output, input, output_, top);
 }

@@ -12,6 +12,8 @@
 namespace rnnsearch::layers {
 namespace {
 
+constexpr Real kNever = -std::numeric_limits<Real>::infinity();
+
 /// [H, U] the columns of W_o of these words, packed.
 kernels::PackedMatrix packed_columns(const OutputWeights& weights, std::span<const WordId> words,
                                      kernels::Buffer<Real>& gathered) {
@@ -55,6 +57,9 @@ ShortlistOutput::ShortlistOutput(const OutputWeights& weights, const Sentences& 
 template <class Use>
 void ShortlistOutput::for_each_row(ConstMatrix t, std::span<const std::uint32_t> sentence, const Use& use) {
   assert(t.rows == sentence.size() && std::is_sorted(sentence.begin(), sentence.end()));
+  std::size_t longest = 0;
+  for (const std::uint32_t b : sentence) longest = std::max(longest, lists_.length(b));
+  const auto scores = scores_.shape(t.rows, longest);
   for (std::size_t first = 0, end = 0; first < t.rows; first = end) {
     const std::size_t group = sentence[first] / together_;
     while (end < t.rows && sentence[end] / together_ == group) ++end;
@@ -62,12 +67,11 @@ void ShortlistOutput::for_each_row(ConstMatrix t, std::span<const std::uint32_t>
     const auto logits = logits_.shape(end - first, W_o.cols());
     kernels::multiply(t.row_range(first, end - first), W_o, logits);
     parallel_for(end - first, [&](std::size_t i) {
-      thread_local std::vector<Real> own;
       const std::size_t b = sentence[first + i], begin = lists_.offsets[b];
-      own.resize(lists_.length(b));
+      const std::span own(scores.row(first + i), lists_.length(b));
       for (std::size_t k = 0; k < own.size(); ++k) own[k] = logits(i, columns_[begin + k]);
       kernels::log_softmax(std::span<const Real>(bias_).subspan(begin, own.size()), own);
-      use(first + i, lists_[b], std::span<const Real>(own));
+      use(first + i, lists_[b], own);
     });
   }
 }
@@ -76,7 +80,7 @@ void ShortlistOutput::log_probabilities(ConstMatrix t, std::span<const std::uint
                                         Matrix log_probabilities) {
   for_each_row(t, sentence, [&](std::size_t i, std::span<const WordId> list, std::span<const Real> own) {
     Real* const row = log_probabilities.row(i);
-    std::fill_n(row, log_probabilities.cols, -std::numeric_limits<Real>::infinity());
+    std::fill_n(row, log_probabilities.cols, kNever);
     for (std::size_t k = 0; k < list.size(); ++k) row[list[k]] = own[k];
   });
 }
@@ -90,6 +94,15 @@ void ShortlistOutput::top_words(ConstMatrix t, std::span<const std::uint32_t> se
       entry.word = list[entry.word];
     }
   });
+  top.look_up = [this, sentences = std::vector(sentence.begin(), sentence.end())](const auto& words) {
+    for (const kernels::WordOfRow& one : words) {
+      const auto list = lists_[sentences[one.row]];
+      const auto found = std::lower_bound(list.begin(), list.end(), one.word);
+      const bool is_listed = found != list.end() && *found == one.word;
+      *one.log_probability =
+          is_listed ? scores_.view()(one.row, static_cast<std::size_t>(found - list.begin())) : kNever;
+    }
+  };
 }
 
 }  // namespace rnnsearch::layers

@@ -123,28 +123,22 @@ void initialise(const ParameterLayout& layout, const ModelOptions& options, std:
     const Parameter& parameter = layout.parameters[index];
     const std::uint64_t stream = stream_of(parameter.name);
     std::vector<double> values(parameter.count());
+    Random random(seed, stream);
+    const auto uniform = [&](double bound) {
+      for (double& value : values) value = bound * (2 * random.uniform() - 1);
+    };
+    const auto normal = [&](double of_values) {
+      for (double& value : values) value = of_values * random.normal();
+    };
     const Kind kind = kind_of(parameter, options.initialization);
-    if (kind == Kind::kOne) {
-      values.assign(values.size(), 1.0);
-    } else if (kind == Kind::kOrthogonal) {
-      values = random_orthogonal(parameter.rows(), seed, stream);
-    } else if (kind == Kind::kUniform || kind == Kind::kXavier) {
-      Random random(seed, stream);
-      const double bound = kind == Kind::kUniform
-                               ? std::sqrt(3.0) * deviation
-                               : std::sqrt(6 / static_cast<double>(parameter.rows() + parameter.cols()));
-      for (double& value : values) value = bound * (2 * random.uniform() - 1);
-    } else if (kind == Kind::kFanIn) {
-      Random random(seed, stream);
-      const double bound = 1 / std::sqrt(static_cast<double>(fan_in(layout, parameter, options)));
-      for (double& value : values) value = bound * (2 * random.uniform() - 1);
-    } else if (kind == Kind::kStandard) {
-      Random random(seed, stream);
-      for (double& value : values) value = random.normal();
-    } else if (kind != Kind::kZero) {
-      Random random(seed, stream);
-      for (double& value : values) value = (kind == Kind::kNarrow ? deviation / 10 : deviation) * random.normal();
-    }
+    if (kind == Kind::kOne) values.assign(values.size(), 1.0);
+    if (kind == Kind::kOrthogonal) values = random_orthogonal(parameter.rows(), seed, stream);
+    if (kind == Kind::kUniform) uniform(std::sqrt(3.0) * deviation);
+    if (kind == Kind::kXavier) uniform(std::sqrt(6 / static_cast<double>(parameter.rows() + parameter.cols())));
+    if (kind == Kind::kFanIn) uniform(1 / std::sqrt(static_cast<double>(fan_in(layout, parameter, options))));
+    if (kind == Kind::kStandard) normal(1);
+    if (kind == Kind::kNarrow) normal(deviation / 10);
+    if (kind == Kind::kWide) normal(deviation);
     const std::vector<Real> rounded(values.begin(), values.end());
     copy_in(parameter, rounded, block);
   });

@@ -58,7 +58,7 @@ TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
     options.beam = options.n_best = 1 + random.below(5);
     options.no_unknown = search % 3 == 0;
     options.minimum_length = search % 4;
-    const std::size_t limit = search % 2 == 0 ? 3 : Search::list_length(options);
+    const std::size_t limit = search % 2 == 0 ? 3 : Search::list_length(options, 1);
     Search by_lists(4, options, {}), by_all(4, options, {});
     while (by_all.live() > 0) {
       std::vector<float> scores(by_all.live() * kWords);

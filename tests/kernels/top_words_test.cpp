@@ -132,6 +132,18 @@ TEST(TopWords, HaveTheBitsOfTheLogSoftmaxOnAnyNumberOfThreads) {
           row.resize(20);
           ASSERT_EQ(found, row) << "R = " << R << ", row " << i;
         }
+        std::vector<float> looked_up, expected;
+        std::vector<WordOfRow> some;
+        for (std::uint32_t word = 0; word < K; word += 1 + static_cast<std::uint32_t>(K / 100)) {
+          for (std::size_t i = 0; i < R; ++i) {
+            some.push_back({i, word, nullptr});
+            expected.push_back(all.row(i)[word]);
+          }
+        }
+        looked_up.resize(some.size());
+        for (std::size_t k = 0; k < some.size(); ++k) some[k].log_probability = &looked_up[k];
+        top.look_up(some);
+        ASSERT_EQ(looked_up, expected) << "R = " << R;
       }
     }
   }

@@ -126,8 +126,18 @@ TEST(ShortlistOutput, FindsTheMostProbableWordsWithTheBitsOfAllWords) {
   Output output(20, 1300);
   const Sentences lists = some_lists(output.K, 900);
   const auto all = log_probabilities(output, false, lists, 2);
+  ShortlistOutput shortlist(output.weights(false), lists, 2);
+  kernels::TopWords top;
+  shortlist.top_words(output.input(), kSentence, top);
+  std::vector<Real> looked_up(all.size());
+  std::vector<kernels::WordOfRow> every;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    every.push_back({k / output.K, static_cast<WordId>(k % output.K), &looked_up[k]});
+  }
+  top.look_up(every);
+  EXPECT_EQ(looked_up, all);
   for (const std::size_t limit : {1u, 7u, 2000u}) {
-    const auto top = top_words(output, lists, 2, limit);
+    top = top_words(output, lists, 2, limit);
     for (std::size_t i = 0; i < kSentence.size(); ++i) {
       const Real* const row = all.data() + i * output.K;
       std::vector<WordId> order(lists[kSentence[i]].begin(), lists[kSentence[i]].end());

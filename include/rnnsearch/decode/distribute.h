@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -28,21 +29,36 @@ Assignment round_robin(std::size_t items, std::size_t ranks);
 /// Runs `act`, in which computations end at a stop signal, and returns early when one came.
 void until_stopped(const std::function<void()>& act);
 
+/// A value travels as it is, a text or list behind its length, and a struct as its `fields`, a tuple of references.
 template <class T>
-requires std::is_trivially_copyable_v<T>
 void pack(Packer& packer, const T& value) {
-  packer.add(value);
+  if constexpr (requires { T::fields(value); }) {
+    std::apply([&](const auto&... field) { (pack(packer, field), ...); }, T::fields(value));
+  } else if constexpr (std::is_trivially_copyable_v<T>) {
+    packer.add(value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    packer.add_text(value);
+  } else if constexpr (std::is_trivially_copyable_v<typename T::value_type>) {
+    packer.add_list(value);
+  } else {
+    packer.add(std::uint64_t{value.size()});
+    for (const auto& one : value) pack(packer, one);
+  }
 }
 template <class T>
-requires std::is_trivially_copyable_v<T>
 void unpack(Unpacker& unpacker, T& value) {
-  value = unpacker.next<T>();
-}
-inline void pack(Packer& packer, const std::string& text) {
-  packer.add_text(text);
-}
-inline void unpack(Unpacker& unpacker, std::string& text) {
-  text = unpacker.next_text();
+  if constexpr (requires { T::fields(value); }) {
+    std::apply([&](auto&... field) { (unpack(unpacker, field), ...); }, T::fields(value));
+  } else if constexpr (std::is_trivially_copyable_v<T>) {
+    value = unpacker.next<T>();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    value = unpacker.next_text();
+  } else if constexpr (std::is_trivially_copyable_v<typename T::value_type>) {
+    value = unpacker.next_list<typename T::value_type>();
+  } else {
+    value.resize(unpacker.next<std::uint64_t>());
+    for (auto& one : value) unpack(unpacker, one);
+  }
 }
 
 /// COLLECTIVE. `items` and `assignment` are those of the root. Every rank calls work(batch), where `batch` is a vector

@@ -81,8 +81,7 @@ class EnsembleSteps {
   /// The scores of the next word of every row. log_probabilities [R, K]; alpha [R, at least the longest Tx], or empty
   /// if not needed: the mean of the weights of the models that have attention, 0 if none has.
   void predict(MatrixView<float> log_probabilities, MatrixView<float> alpha);
-  /// The same for lists of words, with the same bits. Each model lists its `length` most probable words of every row;
-  /// of these, `listed` has those whose probability all models tell.
+  /// The same for lists of words, with the same bits: `listed` has the `length` most probable words of each model.
   void predict_listed(std::size_t length, MatrixView<float> alpha);
   NextWords listed(std::size_t row) const;
   /// The scores of all next words, [row.size(), K] out, for these rows of that call, in ascending order.
@@ -92,8 +91,8 @@ class EnsembleSteps {
 
  private:
   struct Member {
-    model::Model* model;
-    bool attends;
+    model::Model* model = nullptr;
+    bool attends = false;
     model::Encoded encoded{};
     model::SearchState state{};
     model::SearchState waiting{};  // of the sentences that were encoded last
@@ -120,10 +119,8 @@ class EnsembleSteps {
   std::size_t begun_ = 0;                             // how many of them have a row, or had one
   double attending_ = 0;                              // the weight of the models whose weights are in alpha
   kernels::Buffer<float> log_probabilities_, alpha_;  // of the models after the first
-  kernels::Buffer<float> mixed_;                      // [R, words that may be in a list] of several models
-  std::vector<NextWords::Entry> entries_;             // of the lists of row i, from i * columns of mixed_ on
-  std::vector<std::size_t> lengths_;
-  std::vector<float> others_;
+  std::vector<std::vector<NextWords::Entry>> lists_;  // [R] of several models
+  kernels::Buffer<float> mixed_;                      // [R, words that may be in a list, and at last the others]
 };
 
 /// The score of each pair in forced decoding, </s> included: the sum of its words' scores. For a single model it is

@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/spelling.h"
 #include "rnnsearch/corpus/text_pipeline.h"
@@ -64,11 +64,12 @@ struct LineTranslation {
   std::vector<float> word_scores;         // [score.length] log-probability of each word after those before it
   /// Of each word but </s>, with the source word of its largest weight. None if that is </s>, or without attention.
   std::vector<Link> links;
-};
 
-/// For messages between ranks.
-void pack(Packer& packer, const std::vector<LineTranslation>& translations);
-void unpack(Unpacker& unpacker, std::vector<LineTranslation>& translations);
+  static auto fields(auto& line) {  // for `distribute`
+    return std::tie(line.text, line.score, line.retried, line.cut_off, line.parts, line.unmet, line.source_words,
+                    line.words, line.word_scores, line.links);
+  }
+};
 
 /// Names the lines in errors.
 struct LinesLocation {
@@ -130,9 +131,9 @@ std::vector<WordId> ids_of(const std::vector<std::string>& words, const corpus::
 /// A source sentence and its translation, without </s>.
 struct WordPair {
   std::vector<WordId> source, target;
+
+  static auto fields(auto& pair) { return std::tie(pair.source, pair.target); }
 };
-void pack(Packer& packer, const WordPair& pair);
-void unpack(Unpacker& unpacker, WordPair& pair);
 
 /// The words of line i of both texts; `targets` may be empty, and so are then the translations. Throws Interrupted when
 /// a stop signal came.
@@ -148,9 +149,9 @@ struct Aligned {
   std::vector<WordId> target;  // without </s>
   double log_probability = 0;  // NaN where the model computes NaN
   std::vector<float> alpha;    // [target words + 1, Tx]
+
+  static auto fields(auto& one) { return std::tie(one.target, one.log_probability, one.alpha); }
 };
-void pack(Packer& packer, const Aligned& aligned);
-void unpack(Unpacker& unpacker, Aligned& aligned);
 
 /// Aligns each pair: by forced decoding of its target if targets are `given`, and otherwise of the model's own
 /// translation of its source.

@@ -3,12 +3,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/kernels/buffer.h"
 
 namespace rnnsearch::kernels {
+
+/// A word of a row, and where its log-probability belongs.
+struct WordOfRow {
+  std::size_t row;
+  std::uint32_t word;
+  Real* log_probability;  // out
+};
 
 /// For each of R rows a list of its most probable words.
 struct TopWords {
@@ -22,6 +31,9 @@ struct TopWords {
   std::vector<Entry> entries;          // [R, limit]
   std::vector<std::uint32_t> lengths;  // [R]
   std::vector<std::uint8_t> nan;       // [R]
+  /// Computes the log-probabilities of further words, with the bits that they would have in a list; words in ascending
+  /// order are fastest. It reads what the lists were made from. Must not be called inside parallel_for.
+  std::function<void(std::span<const WordOfRow>)> look_up;
 
   /// The words of row i, the most probable first, and of equally probable ones the lower number first.
   std::span<const Entry> row(std::size_t i) const { return std::span(entries).subspan(i * limit, lengths[i]); }
@@ -41,10 +53,15 @@ struct TopWords {
 };
 
 /// Whether a belongs before b in a list: its log-probability is higher, or equal and its number is lower.
-bool belongs_before(const TopWords::Entry& a, const TopWords::Entry& b);
+inline constexpr auto belongs_before = [](const TopWords::Entry& a, const TopWords::Entry& b) {
+  return a.log_probability != b.log_probability ? a.log_probability > b.log_probability : a.word < b.word;
+};
 
 /// Writes row i of `top`, which has its shape, from the log-probabilities of the words of that row. Ties and NaN as
 /// above.
 void select_top_words(std::span<const Real> log_probabilities, std::size_t i, TopWords& top);
+
+/// Writes `top` from the log-probabilities of all words, [R, K].
+void select_top_words(Buffer<Real> log_probabilities, TopWords& top);
 
 }  // namespace rnnsearch::kernels

@@ -76,7 +76,7 @@ class Readout {
   }
   /// log p of every word for all rows, [rows, K] out.
   void log_probabilities(Matrix log_probabilities, const ShortlistRows& lists = {});
-  /// The most probable words of all rows, with the same bits.
+  /// The most probable words of all rows, with the same bits. Until the next call top.look_up may be called.
   void top_words(kernels::TopWords& top, const ShortlistRows& lists = {});
   /// log p of every word for these rows of the last call of `top_words`, [row.size(), K] out. lists: of all its rows.
   void log_probabilities(std::span<const std::uint32_t> row, Matrix log_probabilities, const ShortlistRows& lists = {});

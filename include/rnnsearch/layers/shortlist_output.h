@@ -33,7 +33,7 @@ class ShortlistOutput {
   /// Computes log p of every word, -infinity for those that are not in the list. Row i belongs to sentence[i], which
   /// ascend. t [R, H], log_probabilities [R, K] out.
   void log_probabilities(ConstMatrix t, std::span<const std::uint32_t> sentence, Matrix log_probabilities);
-  /// Only the most probable words, with the same bits.
+  /// Only the most probable words, with the same bits. top.look_up reads this object until its next call.
   void top_words(ConstMatrix t, std::span<const std::uint32_t> sentence, kernels::TopWords& top);
 
  private:
@@ -46,7 +46,7 @@ class ShortlistOutput {
   std::vector<std::uint32_t> columns_;         // of the words of lists_, in the product of their group
   std::vector<Real> bias_;                     // of the words of lists_
   std::vector<kernels::PackedMatrix> unions_;  // [H, U] of each group of `together_` sentences
-  kernels::Buffer<Real> logits_;
+  kernels::Buffer<Real> logits_, scores_;      // scores_: [R, words of the longest list] of the last call
 };
 
 /// The lists of the rows of a step; none if there is no output.

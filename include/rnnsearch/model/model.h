@@ -40,7 +40,8 @@ struct Prediction {
   /// [R, at least the longest source length of the rows] out, or empty if not needed. Columns past the source length of
   /// a row are exactly 0; without attention all columns are.
   Matrix alpha{};
-  /// Only the most probable words of each row, with the same bits but faster, if not null.
+  /// Only the most probable words of each row, with the same bits but faster, if not null. Its look_up may be called
+  /// until the next call of `predict`.
   kernels::TopWords* top = nullptr;
   /// Model::shortlist of the encoded sentences: the words whose probability is not 0. Null: all.
   layers::ShortlistOutput* shortlist = nullptr;

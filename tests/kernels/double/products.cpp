@@ -1,6 +1,7 @@
 // What the programs in double have in place of the tiles of float: the functions of gemm.h, and of top_words.h, as
 // plain loops.
 #include <cassert>
+#include <utility>
 
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/bfloat16.h"
@@ -58,10 +59,9 @@ void multiply(ConstMatrix a, const PackedMatrix& b, Matrix c, Into into) {
 void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top) {
   Buffer<Real> scores;
   const auto all = scores.shape(t.rows, bias.size());
-  top.shape(t.rows, bias.size());
   multiply(t, W_o, all);
   log_softmax(bias, all);
-  for (std::size_t i = 0; i < t.rows; ++i) select_top_words({all.row(i), all.cols}, i, top);
+  select_top_words(std::move(scores), top);
 }
 
 Precision precision() {
