@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/json_output.h"
 #include "cli/mixture_options.h"
 #include "cli/precision.h"
 #include "rnnsearch/base/error.h"
@@ -10,67 +11,52 @@ namespace rnnsearch::cli {
 
 void declare(Options& options, BenchmarkSettings& s) {
   options.group("Measurement");
-  options.add("updates", s.updates, {.help = "number of timed updates", .low = 1, .high = 1e6});
-  options.add("untimed-updates", s.untimed_updates,
-              {.help = "number of warm-up updates before the timed ones, in which buffers are allocated",
-               .low = 0,
-               .high = 1e6});
-  options.add("estimate-updates", s.estimate_updates,
-              {.help = "print how long this number of updates would take [max-updates]", .low = 1});
-  options.add("decode", s.decode,
-              {.help = "time translation instead of training; every translation is --target-length words long, because "
-                       "an untrained model does not end sentences"});
-  options.add(
-      "machine", s.machine,
-      {.help = "afterwards measure the machine's rates of matrix products, memory and all-reduces, which takes about "
-               "three seconds and 384 MiB for each rank, and show how close each phase of an update comes to them",
-       .recorded = false});
-  options.add("beam", s.search.beam, {.help = "beam width for --decode; 1 is greedy search", .low = 1, .high = 1000});
-  options.add("latency-sentences", s.latency_sentences,
-              {.help = "with --decode: afterwards translate this number of sentences one at a time, and report the "
-                       "median and the 99th percentile of the time per sentence; then translate in batches of 1, 2, "
-                       "4 ... sentences and report the fastest batch size; 0: measure neither",
-               .low = 0,
-               .high = 1e6});
-  options.add("shortlist-frequent", s.shortlist_frequent,
-              {.help = "with --decode: translate with shortlists, which hold this number of most frequent target words",
-               .low = 0,
-               .high = 1e8});
-  options.add("shortlist-translations", s.shortlist_translations,
-              {.help = "with --decode: translate with shortlists, which hold this number of target words, drawn at "
-                       "random, for each source word; with this and --shortlist-frequent 0 there are no shortlists",
-               .low = 0,
-               .high = 1e5});
+  options.add("updates", s.updates, within(1, 1e6), "number of timed updates");
+  options.add("untimed-updates", s.untimed_updates, within(0, 1e6),
+              "number of warm-up updates before the timed ones, in which buffers are allocated");
+  options.add("estimate-updates", s.estimate_updates, at_least(1),
+              "print how long this number of updates would take [max-updates]");
+  options.add("decode", s.decode, kBasic,
+              "time translation instead of training; every translation is --target-length words long, because an "
+              "untrained model does not end sentences");
+  options.add("machine", s.machine, kNotRecorded,
+              "afterwards measure the machine's rates of matrix products, memory and all-reduces, which takes about "
+              "three seconds and 384 MiB for each rank, and show how close each phase of an update comes to them");
+  options.add("beam", s.search.beam, within(1, 1000), "beam width for --decode; 1 is greedy search");
+  options.add("latency-sentences", s.latency_sentences, within(0, 1e6),
+              "with --decode: afterwards translate this number of sentences one at a time, and report the median and "
+              "the 99th percentile of the time per sentence; then translate in batches of 1, 2, 4 ... sentences and "
+              "report the fastest batch size; 0: measure neither");
+  options.add("shortlist-frequent", s.shortlist_frequent, within(0, 1e8),
+              "with --decode: translate with shortlists, which hold this number of most frequent target words");
+  options.add("shortlist-translations", s.shortlist_translations, within(0, 1e5),
+              "with --decode: translate with shortlists, which hold this number of target words, drawn at random, for "
+              "each source word; with this and --shortlist-frequent 0 there are no shortlists");
 
   options.group("Sentences (random words)");
-  options.add("source-length", s.source_length,
-              {.help = "number of words in each source sentence, without </s>", .low = 1, .high = 1e5});
-  options.add("target-length", s.target_length,
-              {.help = "number of words in each target sentence, without </s>", .low = 1, .high = 1e5});
-  options.add("lengths", s.lengths,
-              {.help = "file with lengths of real pairs: 'SOURCE TARGET' on each line, in words without </s>; pools "
-                       "are sorted by length as in training",
-               .path = kInputFile});
-  options.add("source-words", s.model.source_words,
-              {.help = "size of the source vocabulary, including special symbols", .low = 4, .high = 1e8});
-  options.add("target-words", s.model.target_words,
-              {.help = "size of the target vocabulary, including special symbols", .low = 4, .high = 1e8});
-  options.add("corpus", s.corpus,
-              {.help = "take vocabularies and batches from this corpus instead of drawing them", .path = kInputFile});
-  options.add("mix", s.mix,
-              {.help = "corpora that train mixes with --corpus; ignored, and accepted because the config.ini of such a "
-                       "run has them: batches are those of --corpus",
-               .value = "FILE:WEIGHT",
-               .path = kWeightedFile});
+  options.add("source-length", s.source_length, within(1, 1e5),
+              "number of words in each source sentence, without </s>");
+  options.add("target-length", s.target_length, within(1, 1e5),
+              "number of words in each target sentence, without </s>");
+  options.add("lengths", s.lengths, kInputFile,
+              "file with lengths of real pairs: 'SOURCE TARGET' on each line, in words without </s>; pools are sorted "
+              "by length as in training");
+  options.add("source-words", s.model.source_words, within(4, 1e8),
+              "size of the source vocabulary, including special symbols");
+  options.add("target-words", s.model.target_words, within(4, 1e8),
+              "size of the target vocabulary, including special symbols");
+  options.add("corpus", s.corpus, kInputFile, "take vocabularies and batches from this corpus instead of drawing them");
+  options.add("mix", s.mix, Placeholder{"FILE:WEIGHT"}, kWeightedFile,
+              "corpora that train mixes with --corpus; ignored, and accepted because the config.ini of such a run has "
+              "them: batches are those of --corpus");
   options.group("Output");
-  options.add("json", s.json, {.help = "print JSON instead of a table", .recorded = false});
+  add_json(options, s.json, "the measurements");
   add_training_options(options, s);
   options.group("Machine");
-  options.add("threads", s.thread_counts,
-              {.help = "number of threads of each rank [the number of CPUs that the rank may use, divided by the "
-                       "number of ranks that share them]; several numbers, such as 1,2,4,8, time the same updates "
-                       "with each number of threads and show how an update scales",
-               .recorded = false});
+  options.add("threads", s.thread_counts, kBasic, kNotRecorded,
+              "number of threads of each rank [the number of CPUs that the rank may use, divided by the number of "
+              "ranks that share them]; several numbers, such as 1,2,4,8, time the same updates with each number of "
+              "threads and show how an update scales");
   add_thread_limits(options, s.threads);
   add_precision(options, s.precision, ModelUse::kTrained);
   options.offer_presets();

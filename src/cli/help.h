@@ -1,24 +1,23 @@
-// What --help prints.
+// What --help and -h print, in lines of at most 80 columns.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "rnnsearch/base/option.h"
 
 namespace rnnsearch::cli {
 
-struct HelpRow {
-  std::string name, group, help;
-  std::string placeholder;   // empty: its choices, or by kind
-  std::string default_text;  // empty: none is shown
-  std::vector<std::string> choices;
-  value::Kind kind;
-  bool required, repeatable;
-};
+/// `text` broken at spaces into lines of at most 80 columns, which begin in this column: the first without spaces before
+/// it, the others with them. All but the last end with `line_end`.
+std::string wrapped(const std::string& text, std::size_t column, const std::string& line_end = "");
 
-/// `rows` in the order of their declaration; the group of the first stands last.
-std::string help_text(const std::string& command, const std::string& about, std::span<const HelpRow> rows);
+/// `options` in the order of their declaration; the group of the first stands last. `explain_later`: say which options
+/// are fixed, and which decide only how a run begins.
+std::string help_text(const std::string& command, const std::string& about, std::span<const Option> options,
+                      bool explain_later);
+std::string short_help_text(const std::string& command, const std::string& about, const std::string& example,
+                            std::span<const Option> options);
 
 }  // namespace rnnsearch::cli

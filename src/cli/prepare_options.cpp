@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "cli/constraint_options.h"
+#include "cli/json_output.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/prepare_options.h"
 
@@ -83,113 +84,89 @@ void take_text(const Options& options, PrepareSettings& s) {
 void declare(Options& options, PrepareSettings& s) {
   options.group("Text");
   options.add(
-      "train-source", s.train_source,
-      {.help = "training text of the source language; repeat the option for several files, which are read one after "
-               "the other",
-       .path = kInputFile});
+      "train-source", s.train_source, kBasic, kInputFile,
+      "training text of the source language; repeat the option for several files, which are read one after the other");
+  options.add("train-target", s.train_target, kBasic, kInputFile,
+              "translation of --train-source, line by line; given as often as --train-source");
   options.add(
-      "train-target", s.train_target,
-      {.help = "translation of --train-source, line by line; given as often as --train-source", .path = kInputFile});
-  options.add(
-      "train-tsv", s.train_tsv,
-      {.help = "training text with both sides on each line: source, tab, translation; repeat the option for several "
-               "files",
-       .path = kInputFile});
-  options.add("train-alignments", s.train_alignments,
-              {.help = "word alignments of --train-source and --train-target, for train --guided-alignment: each "
-                       "line has the links of a pair, such as 0-0 1-2, source word first; words are those of "
-                       "--tokenizer (pieces, with subwords), counted from 0; given as often as --train-source",
-               .path = kInputFile});
-  options.add("dev-source", s.dev_source,
-              {.help = "source side of the development set, on which training selects the best checkpoint",
-               .path = kInputFile});
-  options.add("dev-target", s.dev_target, {.help = "translation of --dev-source", .path = kInputFile});
-  options.add("test", s.tests,
-              {.help = "a test set: name, source and reference; append further references after further colons, and "
-                       "write a colon in a file name as \\:",
-               .value = "NAME:SRC:REF",
-               .path = kTestSet});
-  options.take(line_limit_table(), s.corpus.line_limit);
+      "train-tsv", s.train_tsv, kInputFile,
+      "training text with both sides on each line: source, tab, translation; repeat the option for several files");
+  options.add("train-alignments", s.train_alignments, kInputFile,
+              "word alignments of --train-source and --train-target, for train --guided-alignment: each line has the "
+              "links of a pair, such as 0-0 1-2, source word first; words are those of --tokenizer (pieces, with "
+              "subwords), counted from 0; given as often as --train-source");
+  options.add("dev-source", s.dev_source, kBasic, kInputFile,
+              "source side of the development set, on which training selects the best checkpoint");
+  options.add("dev-target", s.dev_target, kBasic, kInputFile, "translation of --dev-source");
+  options.add("test", s.tests, kBasic, Placeholder{"NAME:SRC:REF"}, kTestSet,
+              "a test set: name, source and reference; append further references after further colons, and write a "
+              "colon in a file name as \\:");
+  declare(options, s.corpus.line_limit);
   options.group("Corpus");
-  options.add("output", s.corpus.output, {.help = "corpus file to write", .path = kOutputFile});
+  options.add("output", s.corpus.output, kBasic, kOutputFile, "corpus file to write");
   options.add("overwrite", s.corpus.overwrite,
-              {.help = "replace an existing output file (atomically, after the corpus is complete)"});
+              "replace an existing output file (atomically, after the corpus is complete)");
   options.group("Words");
-  options.add("source-language", s.corpus.pipeline.source_language,
-              {.help = "language of the source side, recorded in the corpus; --tokenizer moses needs en, fr or de",
-               .value = "NAME"});
-  options.add("target-language", s.corpus.pipeline.target_language,
-              {.help = "language of the target side, as --source-language", .value = "NAME"});
-  options.add(
-      "tokenizer", s.corpus.pipeline.tokenizer,
-      {.help = "how text is split into words. words: separates punctuation, reversibly, and splits Chinese into "
-               "characters; icu-words: the same, but splits Chinese and Japanese into words of ICU's dictionary; "
-               "moses: as Moses's tokenizer.perl -no-escape for English and French, and for German except behind some "
-               "abbreviations, of which the list is our own; none: at white space",
-       .choices = {"words", "icu-words", "moses", "none"}});
-  options.add("normalization", s.corpus.pipeline.normalization,
-              {.help = "Unicode normalization before everything else. nfc: composes a letter and its accent; nfkc: "
-                       "also replaces full-width letters, ligatures and superscripts by plain characters",
-               .choices = {"none", "nfc", "nfkc"}});
-  options.add("lowercase", s.corpus.pipeline.lowercase, {.help = "convert all text to lower case"});
-  options.add("copy-pattern", s.copy_patterns,
-              {.help = "regular expression (RE2) of text that is copied, not translated, such as [0-9]+; repeat the "
-                       "option for several. A match that both sides of a pair have becomes a placeholder word, "
-                       "<copy1>, <copy2> ..., and translate puts the text back in its place",
-               .value = "REGEX"});
-  options.add("source-words", s.corpus.source_words,
-              {.help = "size of the source vocabulary, including 3 special symbols [the 30000 most frequent words, or "
-                       "all if there are fewer]",
-               .low = 4,
-               .high = 1e8});
-  options.add("target-words", s.corpus.target_words,
-              {.help = "size of the target vocabulary, as --source-words", .low = 4, .high = 1e8});
+  options.add("source-language", s.corpus.pipeline.source_language, Placeholder{"NAME"},
+              "language of the source side, recorded in the corpus; --tokenizer moses needs en, fr or de");
+  options.add("target-language", s.corpus.pipeline.target_language, Placeholder{"NAME"},
+              "language of the target side, as --source-language");
+  options.add("tokenizer", s.corpus.pipeline.tokenizer, Choices{{"words", "icu-words", "moses", "none"}},
+              "how text is split into words. words: separates punctuation, reversibly, and splits Chinese into "
+              "characters; icu-words: the same, but splits Chinese and Japanese into words of ICU's dictionary; moses: "
+              "as Moses's tokenizer.perl -no-escape for English and French, and for German except behind some "
+              "abbreviations, of which the list is our own; none: at white space");
+  options.add("normalization", s.corpus.pipeline.normalization, Choices{{"none", "nfc", "nfkc"}},
+              "Unicode normalization before everything else. nfc: composes a letter and its accent; nfkc: also "
+              "replaces full-width letters, ligatures and superscripts by plain characters");
+  options.add("lowercase", s.corpus.pipeline.lowercase, "convert all text to lower case");
+  options.add("copy-pattern", s.copy_patterns, Placeholder{"REGEX"},
+              "regular expression (RE2) of text that is copied, not translated, such as [0-9]+; repeat the option for "
+              "several. A match that both sides of a pair have becomes a placeholder word, <copy1>, <copy2> ..., and "
+              "translate puts the text back in its place");
+  options.add("source-words", s.corpus.source_words, within(4, 1e8),
+              "size of the source vocabulary, including 3 special symbols [the 30000 most frequent words, or all if "
+              "there are fewer]");
+  options.add("target-words", s.corpus.target_words, within(4, 1e8),
+              "size of the target vocabulary, as --source-words");
   options.add("joint-vocabulary", s.corpus.joint_vocabulary,
-              {.help = "make one vocabulary for both sides, as large as --source-words or --target-words; train "
-                       "--tied-embeddings source-target and all need it"});
-  options.add("vocabulary-of", s.corpus.vocabulary_of,
-              {.help = "take vocabularies, tokenizer, normalization, lower-casing and languages from this corpus, so "
-                       "that systems trained on different parts of a text have the same vocabularies",
-               .path = kInputFile});
+              "make one vocabulary for both sides, as large as --source-words or --target-words; train "
+              "--tied-embeddings source-target and all need it");
+  options.add("vocabulary-of", s.corpus.vocabulary_of, kInputFile,
+              "take vocabularies, tokenizer, normalization, lower-casing and languages from this corpus, so that "
+              "systems trained on different parts of a text have the same vocabularies");
   options.group("Subwords");
-  options.add("subwords", s.corpus.subwords.learned,
-              {.help = "learn a SentencePiece model of this kind for each side from the raw text, with byte fallback, "
-                       "so that no word is unknown; --source-words and --target-words are the sizes, and "
-                       "--joint-vocabulary makes it one model",
-               .choices = {"none", "unigram", "bpe"}});
-  options.add("subword-pairs", s.corpus.subwords.sample_pairs,
-              {.help = "number of sentence pairs, sampled from the whole text, from which subwords are learned",
-               .low = 1,
-               .high = 1e9});
-  options.add("subword-seed", s.corpus.subwords.seed, {.help = "seed of the sample of --subword-pairs"});
-  options.add("subword-normalization", s.corpus.subwords.normalization,
-              {.help = "Unicode normalization inside SentencePiece; identity: none",
-               .choices = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"}});
   options.add(
-      "subword-model", s.both_models,
-      {.help = "existing SentencePiece model for both sides, used instead of learning one", .path = kInputFile});
-  options.add("source-subword-model", s.corpus.subwords.source_model,
-              {.help = "existing SentencePiece model for the source side", .path = kInputFile});
-  options.add("target-subword-model", s.corpus.subwords.target_model,
-              {.help = "existing SentencePiece model for the target side", .path = kInputFile});
-  options.add("bpe-codes", s.both_codes,
-              {.help = "BPE codes of subword-nmt for both sides: they split the tokenizer's words into pieces marked "
-                       "by @@, of which the vocabularies are made",
-               .path = kInputFile});
-  options.add("source-bpe-codes", s.corpus.subwords.source_codes,
-              {.help = "BPE codes of subword-nmt for the source side", .path = kInputFile});
-  options.add("target-bpe-codes", s.corpus.subwords.target_codes,
-              {.help = "BPE codes of subword-nmt for the target side", .path = kInputFile});
-  options.take(corpus::cleaning_option_table(), s.corpus.cleaning);
+      "subwords", s.corpus.subwords.learned, kBasic, Choices{{"none", "unigram", "bpe"}},
+      "learn a SentencePiece model of this kind for each side from the raw text, with byte fallback, so that no word "
+      "is unknown; --source-words and --target-words are the sizes, and --joint-vocabulary makes it one model");
+  options.add("subword-pairs", s.corpus.subwords.sample_pairs, within(1, 1e9),
+              "number of sentence pairs, sampled from the whole text, from which subwords are learned");
+  options.add("subword-seed", s.corpus.subwords.seed, "seed of the sample of --subword-pairs");
+  options.add("subword-normalization", s.corpus.subwords.normalization,
+              Choices{{"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"}},
+              "Unicode normalization inside SentencePiece; identity: none");
+  options.add("subword-model", s.both_models, kInputFile,
+              "existing SentencePiece model for both sides, used instead of learning one");
+  options.add("source-subword-model", s.corpus.subwords.source_model, kInputFile,
+              "existing SentencePiece model for the source side");
+  options.add("target-subword-model", s.corpus.subwords.target_model, kInputFile,
+              "existing SentencePiece model for the target side");
+  options.add("bpe-codes", s.both_codes, kInputFile,
+              "BPE codes of subword-nmt for both sides: they split the tokenizer's words into pieces marked by @@, of "
+              "which the vocabularies are made");
+  options.add("source-bpe-codes", s.corpus.subwords.source_codes, kInputFile,
+              "BPE codes of subword-nmt for the source side");
+  options.add("target-bpe-codes", s.corpus.subwords.target_codes, kInputFile,
+              "BPE codes of subword-nmt for the target side");
+  declare(options, s.corpus.cleaning);
   options.group("Machine");
   add_threads(options, s.threads);
-  options.add("memory", s.memory,
-              {.help = "MiB of memory for counting distinct words; counts that do not fit go to temporary "
-                       "files beside the output",
-               .low = 16,
-               .high = 1 << 24});
+  options.add(
+      "memory", s.memory, within(16, 1 << 24),
+      "MiB of memory for counting distinct words; counts that do not fit go to temporary files beside the output");
   options.group("Report");
-  options.add("json", s.json, {.help = "print the report as JSON"});
+  add_json(options, s.json, "the report");
 }
 
 void check(const Options& options, PrepareSettings& s) {

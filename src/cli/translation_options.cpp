@@ -8,100 +8,69 @@ namespace rnnsearch::cli {
 void add_translation_options(Options& options, decode::TranslationOptions& translation) {
   options.group("Search");
   decode::SearchOptions& search = translation.search;
-  options.add("beam", search.beam,
-              {.help = "beam width: the number of hypotheses kept at each step; 1 is greedy search, and a wider beam "
-                       "takes longer. The paper does not state its beam width",
-               .low = 1,
-               .high = 1000});
+  options.add("beam", search.beam, kBasic, within(1, 1000),
+              "beam width: the number of hypotheses kept at each step; 1 is greedy search, and a wider beam takes "
+              "longer. The paper does not state its beam width");
   options.add(
-      "retry-below", search.retry_below,
-      {.help =
-           "if no hypothesis ends within the maximum length, search again: first with unknown words allowed (after "
-           "--no-unknown), then with twice the beam while the beam is below this number; 500 is the limit in the "
-           "paper's released code. If nothing ends in any search, the translation is cut off. 0: never search again",
-       .low = 0,
-       .high = 1000});
-  options.add("normalize", search.normalize,
-              {.help = "rank hypotheses by log-probability divided by length, instead of by log-probability; not "
-                       "together with --length-penalty"});
-  options.add("length-penalty", search.length_penalty,
-              {.help = "rank hypotheses by log-probability divided by ((5 + length) / 6)^X (Wu et al. 2016, equation "
-                       "14): 0 prefers short translations, 1 comes close to --normalize. Lengths count </s>",
-               .low = 0,
-               .high = 10});
-  options.add("coverage-penalty", search.coverage_penalty,
-              {.help = "add X times the sum over source words of log(min(attention, 1)), where attention is the sum "
-                       "of the word's weights (Wu et al. 2016, equation 14), as a penalty for source words left "
-                       "untranslated; needs a model with attention",
-               .low = 0,
-               .high = 100});
-  options.add("word-bonus", search.word_bonus,
-              {.help = "add X for each word, </s> included, when hypotheses are ranked; a positive number prefers "
-                       "long translations (Murray and Chiang 2018)",
-               .low = -100,
-               .high = 100});
-  options.add("no-repeat-ngram", search.no_repeat_ngram,
-              {.help = "write no sequence of N words (of the model: subwords, if it has them) twice in a translation, "
-                       "against repetitions (Paulus et al. 2018); 0: no limit",
-               .low = 0,
-               .high = 1000});
-  options.add("repetition-penalty", search.repetition_penalty,
-              {.help = "multiply the log-probability of a word that the translation has already by X (Keskar et al. "
-                       "2019, section 4.1); scores are those of the products. 1: no penalty",
-               .low = 1,
-               .high = 100});
-  options.add(
-      "no-unknown", search.no_unknown,
-      {.help = "give unknown words probability zero, so that no translation has one, unless --retry-below needs them"});
+      "retry-below", search.retry_below, within(0, 1000),
+      "if no hypothesis ends within the maximum length, search again: first with unknown words allowed (after "
+      "--no-unknown), then with twice the beam while the beam is below this number; 500 is the limit in the paper's "
+      "released code. If nothing ends in any search, the translation is cut off. 0: never search again");
+  options.add("normalize", search.normalize, kBasic,
+              "rank hypotheses by log-probability divided by length, instead of by log-probability; not together with "
+              "--length-penalty");
+  options.add("length-penalty", search.length_penalty, within(0, 10),
+              "rank hypotheses by log-probability divided by ((5 + length) / 6)^X (Wu et al. 2016, equation 14): 0 "
+              "prefers short translations, 1 comes close to --normalize. Lengths count </s>");
+  options.add("coverage-penalty", search.coverage_penalty, within(0, 100),
+              "add X times the sum over source words of log(min(attention, 1)), where attention is the sum of the "
+              "word's weights (Wu et al. 2016, equation 14), as a penalty for source words left untranslated; needs a "
+              "model with attention");
+  options.add("word-bonus", search.word_bonus, within(-100, 100),
+              "add X for each word, </s> included, when hypotheses are ranked; a positive number prefers long "
+              "translations (Murray and Chiang 2018)");
+  options.add("no-repeat-ngram", search.no_repeat_ngram, within(0, 1000),
+              "write no sequence of N words (of the model: subwords, if it has them) twice in a translation, against "
+              "repetitions (Paulus et al. 2018); 0: no limit");
+  options.add("repetition-penalty", search.repetition_penalty, within(1, 100),
+              "multiply the log-probability of a word that the translation has already by X (Keskar et al. 2019, "
+              "section 4.1); scores are those of the products. 1: no penalty");
+  options.add("no-unknown", search.no_unknown,
+              "give unknown words probability zero, so that no translation has one, unless --retry-below needs them");
   options.add("replace-unknown", translation.replace_unknown,
-              {.help = "write the source word with the largest attention weight in place of \u2047, the unknown word"});
-  options.add("minimum-length-ratio", search.minimum_length_ratio,
-              {.help = "shortest translation, as a multiple of the source length; 0 for a model that has learned empty "
-                       "translations (prepare --keep-empty-targets)",
-               .low = 0,
-               .high = 100});
-  options.add("maximum-length-ratio", search.maximum_length_ratio,
-              {.help = "longest translation, as a multiple of the source length", .low = 0.01, .high = 100});
-  options.add(
-      "minimum-length", search.minimum_length,
-      {.help =
-           "shortest translation in words, in addition to the ratio. Where the limits of a sentence contradict each "
-           "other, the maximum wins: its translation has at most one word fewer, and </s>",
-       .low = 0,
-       .high = 1e6});
-  options.add("maximum-length", search.maximum_length,
-              {.help = "longest translation in words, counting </s>, in addition to the ratio", .low = 1, .high = 1e6});
-  options.add("batch-sentences", search.batch_sentences,
-              {.help = "number of sentences that a rank searches together, of which up to twice as many are held "
-                       "encoded; affects memory and speed, not the result",
-               .low = 1,
-               .high = 100000});
+              "write the source word with the largest attention weight in place of \u2047, the unknown word");
+  options.add("minimum-length-ratio", search.minimum_length_ratio, within(0, 100),
+              "shortest translation, as a multiple of the source length; 0 for a model that has learned empty "
+              "translations (prepare --keep-empty-targets)");
+  options.add("maximum-length-ratio", search.maximum_length_ratio, within(0.01, 100),
+              "longest translation, as a multiple of the source length");
+  options.add("minimum-length", search.minimum_length, within(0, 1e6),
+              "shortest translation in words, in addition to the ratio. Where the limits of a sentence contradict each "
+              "other, the maximum wins: its translation has at most one word fewer, and </s>");
+  options.add("maximum-length", search.maximum_length, within(1, 1e6),
+              "longest translation in words, counting </s>, in addition to the ratio");
+  options.add("batch-sentences", search.batch_sentences, within(1, 100000),
+              "number of sentences that a rank searches together, of which up to twice as many are held encoded; "
+              "affects memory and speed, not the result");
 }
 
 void add_maximum_source_length(Options& options, decode::TranslationOptions& translation) {
-  options.add("maximum-source-length", translation.maximum_source_length,
-              {.help = "split a line of more words than this at ends of sentences, translate the parts separately "
-                       "and join the translations, because the time of a search grows with the square of the length; "
-                       "0: never split",
-               .low = 0,
-               .high = 1e6});
+  options.add("maximum-source-length", translation.maximum_source_length, within(0, 1e6),
+              "split a line of more words than this at ends of sentences, translate the parts separately and join the "
+              "translations, because the time of a search grows with the square of the length; 0: never split");
 }
 
 void add_sampling_options(Options& options, SamplingOptions& sampling) {
   options.group("Sampling");
-  options.add(
-      "sample", sampling.sample,
-      {.help = "draw each word at random from the model's distribution instead of searching, as for back-translation "
-               "(Edunov et al. 2018); --n-best N draws N independent translations. The result does not depend on the "
-               "number of threads or ranks or the batch size"});
-  options.add("temperature", sampling.sampling.temperature,
-              {.help = "draw from softmax(score / X): below 1 favours probable words, above 1 improbable ones",
-               .low = 0.01,
-               .high = 100});
-  options.add(
-      "top-k", sampling.sampling.top_k,
-      {.help = "draw only from the N most probable words (Fan et al. 2018); 0: from all", .low = 0, .high = 1e9});
-  options.add("sampling-seed", sampling.sampling.seed, {.help = "seed of the random numbers"});
+  options.add("sample", sampling.sample,
+              "draw each word at random from the model's distribution instead of searching, as for back-translation "
+              "(Edunov et al. 2018); --n-best N draws N independent translations. The result does not depend on the "
+              "number of threads or ranks or the batch size");
+  options.add("temperature", sampling.sampling.temperature, within(0.01, 100),
+              "draw from softmax(score / X): below 1 favours probable words, above 1 improbable ones");
+  options.add("top-k", sampling.sampling.top_k, within(0, 1e9),
+              "draw only from the N most probable words (Fan et al. 2018); 0: from all");
+  options.add("sampling-seed", sampling.sampling.seed, "seed of the random numbers");
 }
 
 void take_sampling_options(const Options& options, const SamplingOptions& sampling, decode::SearchOptions& search) {
