@@ -7,11 +7,11 @@
 #include <span>
 
 #include "cli/align_results.h"
-#include "cli/json_output.h"
-#include "cli/precision.h"
+#include "cli/options/json_output.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/translation_options.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
-#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/benchmark_options.h"
 #include "cli/benchmark_work.h"
-#include "cli/json_output.h"
-#include "cli/precision.h"
+#include "cli/options/benchmark_options.h"
+#include "cli/options/json_output.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"

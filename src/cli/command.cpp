@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/ranks.h"
-#include "cli/suggestion.h"
+#include "cli/options/help.h"
+#include "cli/options/ranks.h"
+#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/json_output.h"
-#include "cli/named_path.h"
-#include "cli/precision.h"
+#include "cli/options/json_output.h"
+#include "cli/options/named_path.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/translation_options.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
-#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/parallel.h"

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/json_output.h"
-#include "cli/prepare_options.h"
+#include "cli/options/json_output.h"
+#include "cli/options/prepare_options.h"
+#include "cli/options/ranks.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/number_text.h"

@@ -10,7 +10,7 @@
 #include <iostream>
 #include <thread>
 
-#include "cli/named_path.h"
+#include "cli/options/named_path.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/report/chart_file.h"

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/named_path.h"
-#include "cli/precision.h"
+#include "cli/options/named_path.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/translation_options.h"
+#include "cli/options/weights.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "cli/resumable_output.h"
-#include "cli/translation_options.h"
-#include "cli/weights.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"

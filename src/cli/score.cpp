@@ -9,11 +9,11 @@
 #include <optional>
 #include <span>
 
-#include "cli/json_output.h"
-#include "cli/models.h"
-#include "cli/precision.h"
+#include "cli/options/json_output.h"
+#include "cli/options/models.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "cli/resumable_output.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"

@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/mixture_options.h"
-#include "cli/precision.h"
+#include "cli/options/mixture_options.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/training_options.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
-#include "cli/training_options.h"
 #include "cli/validation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"

@@ -4,16 +4,16 @@
 #include <iostream>
 #include <optional>
 
-#include "cli/constraint_options.h"
-#include "cli/models.h"
 #include "cli/n_best.h"
-#include "cli/precision.h"
+#include "cli/options/constraint_options.h"
+#include "cli/options/models.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/shortlist_options.h"
+#include "cli/options/translation_options.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "cli/resumable_output.h"
-#include "cli/shortlist_options.h"
 #include "cli/translation_input.h"
-#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"

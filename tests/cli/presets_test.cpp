@@ -1,8 +1,8 @@
-#include "cli/presets.h"
+#include "cli/options/presets.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/training_options.h"
+#include "cli/options/training_options.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/model/option_rules.h"
 #include "rnnsearch/model/options.h"

@@ -1,5 +1,5 @@
 // Every option of `train` is given another value when a run is resumed, and what happens is what its word says.
-#include "cli/training_options.h"
+#include "cli/options/training_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

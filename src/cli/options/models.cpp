@@ -1,4 +1,4 @@
-#include "cli/models.h"
+#include "cli/options/models.h"
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"

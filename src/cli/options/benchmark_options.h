@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/ranks.h"
-#include "cli/training_options.h"
+#include "cli/options/ranks.h"
+#include "cli/options/training_options.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/decode/translate.h"
 

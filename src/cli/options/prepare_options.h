@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/ranks.h"
+#include "cli/options/ranks.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/corpus/prepare.h"
 

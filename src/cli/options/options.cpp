@@ -7,10 +7,10 @@
 #include <iostream>
 #include <set>
 
-#include "cli/help.h"
-#include "cli/path_check.h"
-#include "cli/presets.h"
-#include "cli/suggestion.h"
+#include "cli/options/help.h"
+#include "cli/options/path_check.h"
+#include "cli/options/presets.h"
+#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/ini.h"

@@ -1,4 +1,4 @@
-#include "cli/ranks.h"
+#include "cli/options/ranks.h"
 
 #include <algorithm>
 #include <span>

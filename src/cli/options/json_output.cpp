@@ -1,4 +1,4 @@
-#include "cli/json_output.h"
+#include "cli/options/json_output.h"
 
 #include <iostream>
 

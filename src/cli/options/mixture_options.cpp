@@ -1,8 +1,8 @@
-#include "cli/mixture_options.h"
+#include "cli/options/mixture_options.h"
 
 #include <algorithm>
 
-#include "cli/named_path.h"
+#include "cli/options/named_path.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/comm/meet.h"

@@ -1,4 +1,4 @@
-#include "cli/constraint_options.h"
+#include "cli/options/constraint_options.h"
 
 #include <memory>
 #include <utility>

@@ -1,10 +1,10 @@
-#include "cli/benchmark_options.h"
+#include "cli/options/benchmark_options.h"
 
 #include <algorithm>
 
-#include "cli/json_output.h"
-#include "cli/mixture_options.h"
-#include "cli/precision.h"
+#include "cli/options/json_output.h"
+#include "cli/options/mixture_options.h"
+#include "cli/options/precision.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::cli {

@@ -1,4 +1,4 @@
-#include "cli/translation_options.h"
+#include "cli/options/translation_options.h"
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"

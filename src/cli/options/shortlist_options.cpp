@@ -1,4 +1,4 @@
-#include "cli/shortlist_options.h"
+#include "cli/options/shortlist_options.h"
 
 #include <memory>
 #include <string>

@@ -1,9 +1,9 @@
-#include "cli/prepare_options.h"
+#include "cli/options/prepare_options.h"
 
 #include <initializer_list>
 
-#include "cli/constraint_options.h"
-#include "cli/json_output.h"
+#include "cli/options/constraint_options.h"
+#include "cli/options/json_output.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/prepare_options.h"
 

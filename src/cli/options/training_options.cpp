@@ -1,4 +1,4 @@
-#include "cli/training_options.h"
+#include "cli/options/training_options.h"
 
 namespace rnnsearch::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/weights.h"
+#include "cli/options/weights.h"
 
 #include <algorithm>
 
