@@ -43,15 +43,15 @@ no_option() {
   for name; do [[ ${!name} != -* ]] || printf -v "$name" %s "./${!name}"; done
 }
 
-# read_options "NAME..." "$@": sets the variables of the options above and of the pipeline's options NAME... from the command line.
-# --help prints the comment at the head of the pipeline's script, and the options above.
-read_options() {
-  local known=" text source target words beam retry-below folder launch at-once ranks chain $1 " name
+# parse_options "NAME..." "$@": sets the variables of these options from the command line. --help prints the comment at the head of the
+# pipeline's script, and the options above if they are among NAME...
+parse_options() {
+  local known=" $1 " name
   shift
   while (($# > 0)); do
     if [[ $1 == --help ]]; then
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
-      sed -n '/^# Options of every/,/^[^#]/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+      [[ $known != *" text "* ]] || sed -n '/^# Options of every/,/^[^#]/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
       exit 0
     fi
     if [[ $1 == -- ]]; then
@@ -64,15 +64,22 @@ read_options() {
     printf -v "${name//-/_}" %s "$2"
     shift 2
   done
+}
+# whole_numbers NAME...: fails unless the options in these variables are whole numbers from 1 on
+whole_numbers() {
+  local name
+  for name; do
+    [[ ${!name} =~ ^[1-9][0-9]*$ ]] || fail "--${name//_/-} is '${!name}'; it must be a whole number from 1 on"
+  done
+}
+# read_options "NAME..." "$@": as parse_options, for the options above and the pipeline's options NAME...
+read_options() {
+  parse_options "text source target words beam retry-below folder launch at-once ranks chain $1" "${@:2}"
   no_option text folder
   [[ $source != "$target" ]] || fail "--source and --target are both '$source'; name two"
   case $launch in local | mpirun | slurm) ;; *) fail "--launch is '$launch'; it must be local, mpirun or slurm" ;; esac
-  local number
   [[ $retry_below =~ ^[0-9]+$ ]] || fail "--retry-below is '$retry_below'; it must be a whole number"
-  for number in words beam at_once ranks chain; do
-    [[ -z ${!number} && $number =~ words|chain || ${!number} =~ ^[1-9][0-9]*$ ]] ||
-      fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
-  done
+  whole_numbers ${words:+words} beam at_once ranks ${chain:+chain}
 }
 
 # begin: makes $folder and builds the program, unless the environment variable RNNSEARCH names one.
@@ -80,7 +87,7 @@ begin() {
   local path=$folder
   [[ $path == /* ]] || path=$PWD/$path
   [[ $path != *[$'#\n\r']* ]] ||
-    fail "the path ${path@Q} has a # or a line break, which a run's config.ini cannot hold; give another --folder"
+    fail "the path ${path@Q} has a # or a line break, which a run's config.ini cannot hold; name another folder"
   if [[ -z ${RNNSEARCH:-} ]]; then
     RNNSEARCH_BUILD=$(realpath -m -- "${RNNSEARCH_BUILD:-$project/build}") # absolute, because build.sh changes its folder
     export RNNSEARCH_BUILD
@@ -93,8 +100,16 @@ begin() {
   mkdir -p "$folder"
 }
 
-# find_text MADE [source|target]: finds the parts of $text, and holds out missing ones, stratified by the length of that side [source].
-# MADE lists what else the folder's results depend on. A folder with results of other settings or another text is rejected.
+# made_with FILE TEXT: writes TEXT, the settings of the results beside FILE, to FILE; fails if FILE has others, which must not be mixed
+made_with() {
+  if [[ -s $1 ]]; then
+    [[ $(<"$1") == "$2" ]] || fail "${1%?made-with} was made with $(<"$1"), not with $2; give another --folder"
+  fi
+  echo "$2" >"$1"
+}
+
+# find_text MADE [source|target]: finds the parts of $text, by default Debian's package descriptions, and holds out missing ones,
+# stratified by the length of that side [source]. MADE lists what else the folder's results depend on. A folder with results of other settings or another text is rejected.
 find_text() {
   local part made="$1, texts of" first=$source second=$target
   part_of() { # NAME: prints the prefix under which both sides of this part exist, or nothing
@@ -103,20 +118,18 @@ find_text() {
       [[ ! -e $prefix.$source || ! -e $prefix.$target ]] || { echo "$prefix" && return; }
     done
   }
+  if [[ -z $text ]]; then
+    text=$folder/text
+    "$project/data/debian.sh" "$source" "$target" "$text"
+  fi
   train=$(part_of train) dev=$(part_of dev) test=$(part_of test)
   if [[ -z $train && -e $text.$source && -e $text.$target ]]; then train=$text; fi
   [[ -n $train ]] || fail "no parallel text $text: neither $text.$source and $text.$target nor $text/train.$source and" \
     "$text/train.$target exist"
-  # Results of another text or other options must not be mixed with these.
   for part in "$train" ${dev:+"$dev"} ${test:+"$test"}; do
     made+=" $(stat -Lc %s "$part.$source" "$part.$target" | paste -sd ' ')"
   done
-  made+=" bytes"
-  if [[ -s $folder/made-of ]]; then
-    [[ $(<"$folder/made-of") == "$made" ]] ||
-      fail "$folder was made with $(<"$folder/made-of"), not with $made; give another --folder"
-  fi
-  echo "$made" >"$folder/made-of"
+  made_with "$folder/made-with" "$made bytes"
   local held=()
   [[ -n $test ]] || held+=(test=300)
   [[ -n $dev ]] || held+=(dev=100)
@@ -152,6 +165,7 @@ training_of() {
 }
 launcher_of_ranks() { # prints the words of the command that starts a program on --ranks ranks, one a line
   local words=(mpirun -n "$ranks" --bind-to none)
+  (($(nproc) >= ranks)) || words+=(--oversubscribe -x RNNSEARCH_OVERSUBSCRIBE=1)
   [[ $(id -u) != 0 ]] || words+=(--allow-run-as-root)
   [[ -z ${LAUNCHER:-} ]] || read -rd '' -a words <<<"$LAUNCHER" || true
   printf '%s\n' "${words[@]}"
@@ -243,6 +257,12 @@ train_systems() {
     mpirun) train_on_ranks "$@" ;;
     slurm) submit_trainings "$@" ;;
   esac
+}
+
+# is_done RUN UPDATES: whether this run has ended after as many updates
+is_done() {
+  [[ -s $1/checkpoints/latest && -s $1/log.jsonl ]] &&
+    grep '"event":"stop"' "$1/log.jsonl" | tail -n 1 | grep -q "\"update\":$2,"
 }
 
 # checkpoint_of SYSTEM: prints the path of its best checkpoint, or of its latest if it has not validated.

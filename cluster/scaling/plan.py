@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What training RNNsearch-50 as in the paper costs on 1, 4, 16 and 64 nodes: hours and node-hours, by the analytic model of scaling.py.
 
-  rnnsearch benchmark --preset rnnsearch-50 --json >node.json
+  rnnsearch benchmark --preset rnnsearch-50 --json node.json
   cluster/scaling/plan.py --benchmark node.json --network '100 Gb/s'
   cluster/scaling/plan.py --words-per-second 9000 --gigabits 25 --latency-us 3
 
@@ -43,7 +43,7 @@ def read(path):
     try:
         return json.loads(pathlib.Path(path).read_text())
     except (OSError, ValueError) as error:
-        scaling.fail(f"{path}: {error}; give the output of: rnnsearch benchmark --preset rnnsearch-50 --json")
+        scaling.fail(f"{path}: {error}; give the output of: rnnsearch benchmark --preset rnnsearch-50 --json FILE")
 
 
 def slice_of(path, measured):
@@ -53,13 +53,13 @@ def slice_of(path, measured):
         run = min(result.get("runs", [result]), key=lambda one: one["seconds"]["median"])
         if run["timed"] != "updates" or run["hosts"] != 1:
             scaling.fail(f"{path} has {run['timed']} on {run['hosts']} hosts; expected are updates on one host: rnnsearch "
-                         "benchmark --preset rnnsearch-50 --json")
+                         "benchmark --preset rnnsearch-50 --json FILE")
         for name, value in measured["configuration"].items():
             found = run["configuration"][name]
             # The lengths of the pairs may be any, because their seconds are what was measured.
             if found != value and not name.endswith("-length"):
                 scaling.fail(f"{path} has {name} = {found}, RNNsearch-50 has {value}; measure it: rnnsearch benchmark --preset "
-                             "rnnsearch-50 --json")
+                             "rnnsearch-50 --json FILE")
         factor = run["seconds"]["median"] / run["seconds"]["mean"]
         optimiser = factor * run["phase_seconds"]["optimiser"]
         parts = [{**part, "seconds": factor * part["seconds"]} for part in run["gradient_parts"]]

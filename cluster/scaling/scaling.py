@@ -287,7 +287,7 @@ def mpirun(ranks):
 
 
 def benchmark_command(program, options, updates):
-    return [program, "benchmark", *options, "--threads", "1", "--oversubscribe", "--json", "--updates", str(updates),
+    return [program, "benchmark", *options, "--threads", "1", "--oversubscribe", "--json", "-", "--updates", str(updates),
             "--untimed-updates", "2", "--machine", "false"]
 
 

@@ -17,10 +17,6 @@ begin
 mapfile -t scores < <("$RNNSEARCH" train --help | sed -n 's/^ *--attention \([a-z0-9|-]*\).*/\1/p' | tr '|' '\n' | grep -vx none)
 [[ " ${scores[*]} " == *" additive "* ]] || fail "rnnsearch train --help lists no scores; a line '--attention additive|...' was expected"
 
-if [[ -z $text ]]; then
-  text=$folder/text
-  "$project/data/debian.sh" "$source" "$target" "$text"
-fi
 find_text "--source $source --target $target --words $words"
 prepare "$folder/corpus.h5" 50 --source-words "$words" --target-words "$words"
 
@@ -42,7 +38,7 @@ if ! is_scored "$folder/table.md"; then
   say "scores"
   scored=(--corpus "$folder/corpus.h5" --set test/test --significance randomization --baseline additive --chrf true)
   evaluate "$folder/scores.txt" "${hypotheses[@]}" "${scored[@]}"
-  evaluate "$folder/scores.json" "${hypotheses[@]}" "${scored[@]}" --sentences true --json
+  evaluate "$folder/scores.json" "${hypotheses[@]}" "${scored[@]}" --sentences true --json -
   for score in "${scores[@]}"; do
     align "$score" "$folder/test.$score.$target" "$(some_lines "$test.$source")" "$folder/looked-at.$score"
   done

@@ -31,7 +31,7 @@ GetOptions(
 );
 $SIG{__WARN__} = 'DEFAULT';
 refuse("'$ARGV[0]' is no option: quote a command as one word") if @ARGV;
-refuse('--ours is missing: the command that runs rnnsearch benchmark --json') if !$ours;
+refuse('--ours is missing: the command that runs rnnsearch benchmark --json -') if !$ours;
 refuse('--peer is missing: a command to compare with')                         if !@commands;
 refuse("--rounds must be a whole number from 1 on, not '$rounds'") if $rounds !~ /^[1-9]\d{0,5}$/;
 refuse("--stolen-at-most must be a percentage, not '$limit'") if defined $limit && $limit !~ /^\d+(\.\d+)?$/;
@@ -113,7 +113,7 @@ sub run {
   } else {
     $seconds = median_of_json($output)
       // refuse("$what: printed no JSON object with seconds.median or s_per_update.median to standard output; "
-        . ($of == $ours ? 'give rnnsearch benchmark --json' : 'give --peer-pattern if it prints something else'));
+        . ($of == $ours ? 'give rnnsearch benchmark --json -' : 'give --peer-pattern if it prints something else'));
   }
   $seconds =~ /^\d*\.?\d+(?:[eE][-+]?\d+)?$/ && $seconds > 0 or refuse("$what: '$seconds' is no number of seconds");
   return $seconds + 0;

@@ -5,8 +5,12 @@
 # peer's COMMAND finds in its environment and what it has to write. Finished stages are skipped: stop the script and run it again.
 set -euo pipefail
 
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+pipeline=time-to-bleu
+source "$here/../experiment.sh"
+
 # Settings, which can be changed here or in the environment
-work=${RNNSEARCH_WORK:-runs/time-to-bleu} # the folder for all results
+folder=${RNNSEARCH_WORK:-runs/time-to-bleu} # the folder for all results
 minutes=${RNNSEARCH_MINUTES:-30}          # of training, for each trainer, one trainer after the other
 every=${RNNSEARCH_EVERY:-3}               # minutes between two checkpoints of rnnsearch whose BLEU is measured
 updates=${RNNSEARCH_UPDATES:-0}           # maximum number of updates of rnnsearch; 0: no limit
@@ -23,11 +27,6 @@ beam=${RNNSEARCH_BEAM:-10}                # beam width of rnnsearch's translatio
 # rnnsearch translate --retry-below. A model of the first minutes ends few sentences, and searching for all of them again would take hours.
 retry_below=${RNNSEARCH_RETRY_BELOW:-0}
 
-say() { printf '[time-to-bleu] %3d:%02d %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
-fail() {
-  echo "time_to_bleu.sh: $*" >&2
-  exit 1
-}
 peers=() names=(rnnsearch)
 while (($#)); do
   case $1 in
@@ -46,111 +45,85 @@ done
 case $set in dev | test) ;; *) fail "RNNSEARCH_SET is '$set'; it must be dev or test" ;; esac
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || fail "RNNSEARCH_MINUTES is '$minutes'; it must be a whole number from 1 on"
 
-here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=${here%/*/*}
-work=$(realpath -m -- "$work")
-config=$(realpath -m -- "${config:-$root/pipelines/quickstart/config.ini}")
-[[ $work != *[$'#\n\r']* ]] || fail "the path ${work@Q} has a # or a line break, which a run's config.ini cannot hold; set RNNSEARCH_WORK"
-if [[ -z ${RNNSEARCH:-} ]]; then # RNNSEARCH may name an existing program
-  "$root/pipelines/build.sh" --check
-  say "installing what is missing, and building"
-  "$root/pipelines/install.sh"
-  (cd "$root" && pipelines/build.sh)
-fi
-rnnsearch=$(realpath -- "${RNNSEARCH:-${RNNSEARCH_BUILD:-$root/build}/rnnsearch}")
+config=$(realpath -m -- "${config:-$project/pipelines/quickstart/config.ini}")
+folder=$(realpath -m -- "$folder")
+begin
+RNNSEARCH=$(realpath -- "$RNNSEARCH") # the chart is made in another folder
 perl -MJSON::PP -e1 2>/dev/null || fail "Perl's JSON::PP is missing; Debian has it in the package perl"
 ((${#peers[@]} == 0)) || command -v h5dump >/dev/null ||
   fail "h5dump is missing, which takes the subwords for a peer out of the corpus; Debian has it in the package hdf5-tools"
-mkdir -p "$work"
+mapfile -t launcher < <(launcher_of_ranks)
 
-in_parallel() {
-  local options=()
-  (($(nproc) >= ranks)) || options+=(--oversubscribe -x RNNSEARCH_OVERSUBSCRIBE=1)
-  [[ $(id -u) != 0 ]] || options+=(--allow-run-as-root)
-  mpirun -n "$ranks" "${options[@]}" "$@"
-}
-
-if [[ -z $text ]]; then
-  text=$work/text
-  say "making the text"
-  "$root/data/debian.sh" "$source" "$target" "$text"
-fi
-text=$(realpath -- "$text")
-corpus=$work/corpus.h5
-if [[ ! -e $corpus ]]; then
-  say "preparing the corpus: learning subwords, numbering them"
-  "$rnnsearch" prepare --source-language "$source" --target-language "$target" \
-    --train-source "$text/train.$source" --train-target "$text/train.$target" \
-    --dev-source "$text/dev.$source" --dev-target "$text/dev.$target" \
-    --test "test:${text//:/\\:}/test.$source:${text//:/\\:}/test.$target" \
-    --subwords bpe --source-words "$subwords" --target-words "$subwords" --max-length "$max_length" --output "$corpus"
-fi
+[[ -z $text ]] || text=$(realpath -- "$text")
+find_text "--source $source --target $target, $subwords subwords, at most $max_length of them"
+corpus=$folder/corpus.h5
+prepare "$corpus" "$max_length" --subwords bpe --source-words "$subwords" --target-words "$subwords"
 
 # Each trainer has a folder of translations. The name of each is the number of seconds of training before it.
-mkdir -p "$work/rnnsearch"
-if [[ ! -e $work/checkpoints.tsv ]]; then
-  run=$work/run
+mkdir -p "$folder/rnnsearch"
+if [[ ! -e $folder/checkpoints.tsv ]]; then
+  run=$folder/run
   rm -rf "$run" # of a training that was interrupted: resumed, it would have lost time that nobody measured
   say "training rnnsearch for $minutes minutes"
   begun=$EPOCHREALTIME
-  in_parallel "$rnnsearch" train --config "$config" --corpus "$corpus" --run "$run" --threads 1 --max-minutes "$minutes" \
+  "${launcher[@]}" "$RNNSEARCH" train --config "$config" --corpus "$corpus" --run "$run" --threads 1 --max-minutes "$minutes" \
     --max-updates "$updates" --checkpoint-minutes "$every" --checkpoint-every "$every_updates" --keep-checkpoints 100000 "$@"
   # The time of a checkpoint is that of its last byte, so starting the program and writing the file count. It is the name of the
   # translation, so it has more digits than anybody needs: no two checkpoints may have the same.
   for checkpoint in "$run"/checkpoints/update-*.h5; do
     printf '%s\t%s\n' "$(perl -e 'printf "%.6f", $ARGV[1] - $ARGV[0]' "$begun" "$(stat -c %.6Y "$checkpoint")")" "$checkpoint"
-  done >"$work/checkpoints.tsv.new"
-  mv "$work/checkpoints.tsv.new" "$work/checkpoints.tsv"
+  done >"$folder/checkpoints.tsv.new"
+  mv "$folder/checkpoints.tsv.new" "$folder/checkpoints.tsv"
 fi
 while IFS=$'\t' read -r seconds checkpoint; do
-  [[ ! -e $work/rnnsearch/$seconds ]] || continue
+  [[ ! -e $folder/rnnsearch/$seconds ]] || continue
   say "rnnsearch: translating the $set set with the model of second $seconds"
-  in_parallel "$rnnsearch" translate --model "$checkpoint" --input "$text/$set.$source" --output "$work/rnnsearch/$seconds" \
+  "${launcher[@]}" "$RNNSEARCH" translate --model "$checkpoint" --input "$text/$set.$source" --output "$folder/rnnsearch/$seconds" \
     --beam "$beam" --retry-below "$retry_below" --normalize --threads 1 </dev/null
-done <"$work/checkpoints.tsv"
+done <"$folder/checkpoints.tsv"
 
 if ((${#peers[@]} > 0)); then
   for side in source target; do # the SentencePiece models, byte by byte
-    h5dump -d "/vocabulary/${side}_model" -b LE -o "$work/$side.model" "$corpus" >/dev/null ||
+    h5dump -d "/vocabulary/${side}_model" -b LE -o "$folder/$side.model" "$corpus" >/dev/null ||
       fail "cannot take the subwords of the $side side out of $corpus"
   done
 fi
 for i in "${!peers[@]}"; do
-  name=${names[i + 1]} folder=$work/${names[i + 1]}
-  [[ ! -e $folder/.complete ]] || continue
-  rm -rf "$folder"
-  mkdir -p "$folder"
+  name=${names[i + 1]} output=$folder/${names[i + 1]}
+  [[ ! -e $output/.complete ]] || continue
+  rm -rf "$output"
+  mkdir -p "$output"
   say "training $name for $minutes minutes: ${peers[i]}"
-  SOURCE=$source TARGET=$target TEXT=$text INPUT=$text/$set.$source OUTPUT=$folder SOURCE_MODEL=$work/source.model \
-    TARGET_MODEL=$work/target.model MAX_LENGTH=$max_length MINUTES=$minutes THREADS=$ranks \
+  SOURCE=$source TARGET=$target TEXT=$text INPUT=$text/$set.$source OUTPUT=$output SOURCE_MODEL=$folder/source.model \
+    TARGET_MODEL=$folder/target.model MAX_LENGTH=$max_length MINUTES=$minutes THREADS=$ranks \
     bash -c "${peers[i]}" </dev/null || fail "$name ended with exit code $?: ${peers[i]}"
-  touch "$folder/.complete"
+  touch "$output/.complete"
 done
 
 say "scoring"
 # scores NAME: prints seconds and BLEU of each translation
 scores() {
   local file
-  if [[ -e $work/$1/bleu.log ]]; then
+  if [[ -e $folder/$1/bleu.log ]]; then
     perl -ne '/^\s*(?:#|$)/ and next; /^\s*(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s*$/ or die qq(line $.: $_); print "$1\t$2\n"' \
-      "$work/$1/bleu.log" ||
-      fail "$work/$1/bleu.log has a line that is not 'SECONDS BLEU'"
+      "$folder/$1/bleu.log" ||
+      fail "$folder/$1/bleu.log has a line that is not 'SECONDS BLEU'"
   fi
-  for file in "$work/$1"/*; do
+  for file in "$folder/$1"/*; do
     [[ ${file##*/} =~ ^[0-9]+(\.[0-9]+)?$ ]] || continue
-    "$rnnsearch" evaluate --hypotheses "it=$file" --references "$text/$set.$target" --bootstrap 0 --json >"$work/score.json" ||
+    "$RNNSEARCH" evaluate --hypotheses "it=$file" --references "$text/$set.$target" --bootstrap 0 --json "$folder/score.json" >/dev/null ||
       fail "cannot score $file"
     printf '%s\t%s\n' "${file##*/}" \
-      "$(perl -MJSON::PP -e 'local $/; printf "%.2f", decode_json(<STDIN>)->{systems}[0]{all}{bleu}' <"$work/score.json")"
+      "$(perl -MJSON::PP -e 'local $/; printf "%.2f", decode_json(<STDIN>)->{systems}[0]{all}{bleu}' <"$folder/score.json")"
   done
 }
 for name in "${names[@]}"; do
-  scores "$name" >"$work/$name.scores"
-  [[ -s $work/$name.scores ]] || fail "$name has written no translation and no bleu.log to $work/$name; see $here/README.md"
+  scores "$name" >"$folder/$name.scores"
+  [[ -s $folder/$name.scores ]] || fail "$name has written no translation and no bleu.log to $folder/$name; see $here/README.md"
 done
 
 # For each minute the BLEU of the newest translation until then; and the first minute at which a translation reached so much BLEU.
-cd "$work"
+cd "$folder"
 perl - "$minutes" "${names[@]}" <<'PERL'
 use strict;
 use warnings;
@@ -188,6 +161,6 @@ for (my $bleu = 5; $bleu <= $best; $bleu += 5) {
 close $table or die "time_to_bleu.sh: cannot write bleu.tsv: $!\n";
 close $text or die "time_to_bleu.sh: cannot write bleu.txt: $!\n";
 PERL
-"$rnnsearch" report --chart bleu.tsv --chart-of BLEU --title "BLEU by minute of training, $set set, $source to $target" --svg bleu.svg
+"$RNNSEARCH" report --chart bleu.tsv --chart-of BLEU --title "BLEU by minute of training, $set set, $source to $target" --svg bleu.svg
 cat bleu.txt
-say "done. In $work: bleu.svg, bleu.txt, bleu.tsv, and translations of the $set set in a folder for each trainer"
+say "done. In $folder: bleu.svg, bleu.txt, bleu.tsv, and translations of the $set set in a folder for each trainer"

@@ -159,12 +159,12 @@ if ! is_scored "$folder/figure3.json" || [[ ! -e $folder/seed || $(<"$folder/see
   compared=(--significance randomization --baseline RNNsearch-50)
   evaluate "$folder/scores.txt" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true
   evaluate "$folder/scores.json" "${all[@]}" "${scored[@]}" "${compared[@]}" --chrf true --ter true --sentences true \
-    --breakdown frequency --json
-  evaluate "$folder/scores.no-unk.json" "${known[@]}" "${scored[@]}" --json
+    --breakdown frequency --json -
+  evaluate "$folder/scores.no-unk.json" "${known[@]}" "${scored[@]}" --json -
   evaluate "$folder/scores.normalized.txt" "${normalized[@]}" "${scored[@]}" "${compared[@]}"
-  evaluate "$folder/scores.normalized.json" "${normalized[@]}" "${scored[@]}" --json
-  evaluate "$folder/scores.no-unk.normalized.json" "${normalized_known[@]}" "${scored[@]}" --json
-  evaluate "$folder/scores.by-sentence.json" "${by_sentence[@]}" "${scored[@]}" --json
+  evaluate "$folder/scores.normalized.json" "${normalized[@]}" "${scored[@]}" --json -
+  evaluate "$folder/scores.no-unk.normalized.json" "${normalized_known[@]}" "${scored[@]}" --json -
+  evaluate "$folder/scores.by-sentence.json" "${by_sentence[@]}" "${scored[@]}" --json -
   perl "$here/long_sentences.pl" "$folder/long-sentences" "$seed" "$folder/scores.json" "$train.$source" "$train.$target" "$source $target"
   align RNNsearch-50 "$folder/test.rnnsearch-50.$target" "$(perl "$here/figure3.pl" "$seed" "$folder/scores.json")" "$folder/figure3"
   perl "$here/figure3.pl" "$seed" "$folder/scores.json" "$folder/figure3.json"

@@ -20,28 +20,14 @@
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=replication
-source "$here/../experiment.sh" # say, fail, no_option, begin, stop_trainings, finish_trainings
+source "$here/../experiment.sh"
 protocol=source lengths=10,60,110,160,210,260,310 systems=full,a,b,c,d rounds=3 updates='' test='' folder='' beside='' at_once=''
-while (($# > 0)); do
-  case $1 in
-    --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    --) shift && extra=("$@") && break ;;
-    --protocol | --lengths | --systems | --rounds | --updates | --test | --folder | --beside | --at-once) ;;
-    *) fail "unknown option $1; see pipelines/replication/run.sh --help" ;;
-  esac
-  (($# >= 2)) || fail "$1 needs a value; see pipelines/replication/run.sh --help"
-  name=${1#--}
-  printf -v "${name//-/_}" %s "$2"
-  shift 2
-done
+parse_options "protocol lengths systems rounds updates test folder beside at-once" "$@"
 case $protocol in source | ours) ;; *) fail "--protocol is '$protocol'; it must be source or ours" ;; esac
 no_option folder beside
 [[ $protocol == source ]] || : "${updates:=60000}" "${test:=2000}"
 : "${updates:=5000}"
-for number in rounds updates test at_once; do
-  [[ -z ${!number} && $number =~ test|at_once || ${!number} =~ ^[1-9][0-9]*$ ]] ||
-    fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
-done
+whole_numbers rounds updates ${test:+test} ${at_once:+at_once}
 : "${folder:=runs/replication-$protocol}" "${test:=$((updates * 32 / 10))}"
 IFS=, read -ra all_lengths <<<"$lengths"
 IFS=, read -ra all_systems <<<"$systems"
@@ -62,12 +48,8 @@ options_of() { # SYSTEM: sets `options`
 # A folder holds results of one protocol and one set of options.
 settings=("$project"/pipelines/presets/replication*.ini)
 [[ $protocol == source ]] || settings+=("$here/ours.ini")
-made="--protocol $protocol --updates $updates --test $test, options '${extra[*]}', settings $(grep -hv '^#' "${settings[@]}" | cksum)"
-if [[ -s $folder/made-with ]]; then
-  [[ $(<"$folder/made-with") == "$made" ]] ||
-    fail "$folder was made with $(<"$folder/made-with"), not with $made; give another --folder"
-fi
-echo "$made" >"$folder/made-with"
+made_with "$folder/made-with" "--protocol $protocol --updates $updates --test $test, options '${extra[*]}', settings $(
+  grep -hv '^#' "${settings[@]}" | cksum)"
 
 of_round() { echo "$folder/length-$1/round-$2"; } # LENGTH ROUND
 # task LENGTH ROUND: makes the corpus of a round and its test sequences, which all systems share. Every pair is used once. Both sides
@@ -86,10 +68,6 @@ task() {
 }
 
 # --- training ------------------------------------------------------------------------------------------------------------
-is_done() { # RUN
-  [[ -s $1/checkpoints/latest && -s $1/log.jsonl ]] &&
-    grep '"event":"stop"' "$1/log.jsonl" | tail -n 1 | grep -q "\"update\":$updates,"
-}
 # round_of LENGTH ROUND SYSTEM: trains, translates and scores. Search is greedy, as in the source. Its metrics cut an output to the
 # reference's length, and no target is longer than its source, so a maximum length ratio of 1 is enough.
 round_of() {
@@ -103,7 +81,7 @@ round_of() {
   }
   at=$(of_round "$1" "$2") run=$at/$3
   options_of "$3"
-  is_done "$run" || waited_for "$RNNSEARCH" train "${options[@]}" --corpus "$at/corpus.h5" --seed "$2" --run "$run" --threads 1
+  is_done "$run" "$updates" || waited_for "$RNNSEARCH" train "${options[@]}" --corpus "$at/corpus.h5" --seed "$2" --run "$run" --threads 1
   waited_for "$RNNSEARCH" translate --model "$run/checkpoints/$(<"$run/checkpoints/latest")" --input "$at/test.source" --output "$run.test" \
     --beam 1 --minimum-length-ratio 0 --maximum-length-ratio 1 --retry-below 0 --threads 1 --precision f32
   waited_for "$RNNSEARCH" evaluate --hypotheses "$3=$run.test" --references "$at/test.target" --sequence-accuracy cut --tokenizer none \

@@ -17,26 +17,12 @@
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=reversal
-source "$here/../experiment.sh" # say, fail, no_option, test_set, begin, stop_trainings, finish_trainings
+source "$here/../experiment.sh"
 systems='' rounds=10 updates=2000 max_length=15 folder=runs/reversal at_once=''
-while (($# > 0)); do
-  case $1 in
-    --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    --) shift && extra=("$@") && break ;;
-    --systems | --rounds | --updates | --max-length | --folder | --launch | --at-once) ;;
-    *) fail "unknown option $1; see pipelines/reversal/run.sh --help" ;;
-  esac
-  (($# >= 2)) || fail "$1 needs a value; see pipelines/reversal/run.sh --help"
-  name=${1#--}
-  printf -v "${name//-/_}" %s "$2"
-  shift 2
-done
+parse_options "systems rounds updates max-length folder launch at-once" "$@"
 no_option folder
 case $launch in local | slurm) ;; *) fail "--launch is '$launch'; it must be local or slurm" ;; esac
-for number in rounds updates max_length at_once; do
-  [[ -z ${!number} && $number == at_once || ${!number} =~ ^[1-9][0-9]*$ ]] ||
-    fail "--${number//_/-} is '${!number}'; it must be a whole number from 1 on"
-done
+whole_numbers rounds updates max_length ${at_once:+at_once}
 source "$here/systems.sh" # options_of, all_systems, must_learn
 for system in ${systems:=$all_systems}; do
   [[ " $all_systems " == *" $system "* ]] || fail "--systems: there is no system '$system'; there are $all_systems"
@@ -45,13 +31,6 @@ done
 # --- the program, the task -----------------------------------------------------------------------------------------------
 begin
 
-# Results of other settings must not be mixed with these.
-made_with() { # FILE TEXT
-  if [[ -s $1 ]]; then
-    [[ $(<"$1") == "$2" ]] || fail "${1%.made-with} was made with $(<"$1"), not with $2; give another --folder"
-  fi
-  echo "$2" >"$1"
-}
 made_with "$folder/task.made-with" "--max-length $max_length --updates $updates"
 "$project/data/reversal.sh" "$folder/text" --max-length "$max_length"
 corpus=$folder/corpus.h5
@@ -77,10 +56,6 @@ options_of_rounds() { # SYSTEM: sets `options` to all options but --run and --se
   made_with "$folder/$system.made-with" "${options[*]}$of_files"
   options+=(--corpus "$corpus")
 }
-is_done() { # RUN
-  [[ -s $1/checkpoints/latest && -s $1/log.jsonl ]] &&
-    grep '"event":"stop"' "$1/log.jsonl" | tail -n 1 | grep -q "\"update\":$updates,"
-}
 train_rounds() {
   local system round run failed='' started=()
   : "${at_once:=$(nproc)}"
@@ -89,7 +64,7 @@ train_rounds() {
     for system in $systems; do
       run=$(run_of_round "$system" "$round")
       options_of_rounds "$system"
-      ! is_done "$run" || continue
+      ! is_done "$run" "$updates" || continue
       while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=$?; done
       [[ -z $failed ]] || break 2
       say "training $system, round $round"
@@ -148,7 +123,7 @@ for ((round = 1; round <= rounds; ++round)); do
     scored+=(--hypotheses "$system=$run.test")
   done
   "$RNNSEARCH" evaluate "${scored[@]}" --corpus "$corpus" --set test/reversal --sequence-accuracy whole --tokenizer none \
-    --edges 5,10 --json >"$folder/round-$round.json.new"
+    --edges 5,10 --json - >"$folder/round-$round.json.new"
   mv "$folder/round-$round.json.new" "$folder/round-$round.json"
   made+=(--round "$folder/round-$round.json")
 done

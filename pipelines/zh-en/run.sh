@@ -26,10 +26,6 @@ if [[ -n $text ]]; then : "${source:=zh}" "${words:=10000}"; else : "${source:=z
 : "${folder:=runs/zh-en-$chinese}"
 begin
 
-if [[ -z $text ]]; then
-  text=$folder/text
-  "$project/data/debian.sh" "$source" "$target" "$text"
-fi
 # Held-out sets are stratified by the length of the English side, because Chinese has no spaces to count words by.
 find_text "--source $source --target $target --words $words --chinese $chinese --cell $cell" target
 prepare "$folder/corpus.h5" "$longest" --source-words "$words" --target-words "$words" --tokenizer "$tokenizer"
@@ -54,7 +50,7 @@ if ! is_scored "$folder/table.md"; then
   say "scores"
   scored=(--corpus "$folder/corpus.h5" --set test/test --significance randomization --baseline RNNsearch --chrf true)
   evaluate "$folder/scores.txt" "${hypotheses[@]}" "${scored[@]}"
-  evaluate "$folder/scores.json" "${hypotheses[@]}" "${scored[@]}" --sentences true --json
+  evaluate "$folder/scores.json" "${hypotheses[@]}" "${scored[@]}" --sentences true --json -
   align RNNsearch "$folder/test.rnnsearch.$target" "$(some_lines "$test.$target")" "$folder/looked-at"
   "$RNNSEARCH" report --title "Chinese to English, by $chinese" "${runs[@]}" --evaluation "$folder/scores.json" \
     --alignment "$folder/looked-at.json" --output "$folder/report.html" --csv "$folder/csv" --markdown "$folder/report.md"

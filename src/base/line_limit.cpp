@@ -9,19 +9,13 @@ namespace {
 
 constexpr std::size_t kQuoted = 32;  // bytes of the line in the error
 
-// The upper bound: with NFKC a character of three bytes becomes one of 18 UTF-16 units, and ICU counts them in 31 bits.
-constexpr Option<LineLimit> kRows[]{
-    {"max-line-bytes",
-     "longest line of text in bytes, without its line end; a longer one is rejected, so that a file without line ends "
-     "cannot fill the memory. Raise it for texts with whole documents on a line",
-     field<&LineLimit::max_line_bytes>(),
-     {.bounds = {.from = 1, .to = 256u << 20}}},
-};
-
 }  // namespace
 
-std::span<const Option<LineLimit>> line_limit_table() {
-  return kRows;
+void declare(OptionList& options, LineLimit& o) {
+  // The upper bound: with NFKC a character of three bytes becomes one of 18 UTF-16 units, and ICU counts them in 31 bits.
+  options.add("max-line-bytes", o.max_line_bytes, within(1, 256u << 20),
+              "longest line of text in bytes, without its line end; a longer one is rejected, so that a file without "
+              "line ends cannot fill the memory. Raise it for texts with whole documents on a line");
 }
 
 std::string LineLimit::problem(std::string_view line) const {

@@ -1,5 +1,7 @@
 #include "rnnsearch/base/option.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -173,6 +175,47 @@ std::string filled(std::string_view text, const std::function<std::string(std::s
     at = close + 1;
   }
   return whole;
+}
+
+std::string Option::text() const {
+  const std::vector<std::string> all = write();
+  return all.empty() ? "" : all.front();
+}
+
+void OptionList::add(Option option) {
+  option.default_text = fmt::to_string(fmt::join(option.write(), " "));
+  const auto last = std::find_if(options_.rbegin(), options_.rend(),
+                                 [&](const Option& other) { return other.group == option.group; });
+  options_.insert(last == options_.rend() ? options_.end() : last.base(), std::move(option));
+}
+
+const Option* OptionList::find(std::string_view name) const {
+  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  return found == options_.end() ? nullptr : &*found;
+}
+
+Config OptionList::record() const {
+  Config record;
+  for (const Option& option : options_) record.emplace(option.name, option.text());
+  return record;
+}
+
+void OptionList::read_record(const Config& record, const std::string& location) {
+  for (const Option& option : options_) {
+    const auto found = record.find(option.name);
+    if (found == record.end())
+      throw Error("{} lacks {}, so another version of rnnsearch wrote it; use that one", location, option.name);
+    if (!option.read(found->second))
+      throw Error("{} says {} = '{}', expected {}", location, option.name, found->second, option.expected());
+  }
+}
+
+void OptionList::check_bounds(const std::string& location) const {
+  for (const Option& option : options_) {
+    const std::string text = option.text();
+    if (allows(option.kind, option.bounds, option.choices, text)) continue;
+    throw Error("{}{} is {}; it must be {}", location, option.name, text, option.expected());
+  }
 }
 
 }  // namespace rnnsearch

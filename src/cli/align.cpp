@@ -7,10 +7,11 @@
 #include <span>
 
 #include "cli/align_results.h"
-#include "cli/precision.h"
+#include "cli/options/json_output.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/translation_options.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
-#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
@@ -40,55 +41,39 @@ struct Settings : AlignOutputs {
 
 void declare(Options& options, Settings& settings) {
   options.group("Files");
-  options.add(
-      "model", settings.model,
-      {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file of a model with attention",
-       .path = kInputRun,
-       .required = true});
-  options.add("source", settings.source,
-              {.help = "source sentences, one per line", .path = kInputFile, .required = true});
-  options.add(
-      "target", settings.target,
-      {.help = "translations of --source, line by line; without it the model translates first", .path = kInputFile});
-  options.add("lines", settings.lines,
-              {.help = "use only these lines of the files, counted from 1, such as 1,5,10-20", .value = "LINES"});
-  options.take(line_limit_table(), settings.line_limit);
+  options.add("model", settings.model, kInputRun, kRequired,
+              "run directory (its best checkpoint, otherwise its latest) or checkpoint file of a model with attention");
+  options.add("source", settings.source, kInputFile, kRequired, "source sentences, one per line");
+  options.add("target", settings.target, kBasic, kInputFile,
+              "translations of --source, line by line; without it the model translates first");
+  options.add("lines", settings.lines, kBasic, Placeholder{"LINES"},
+              "use only these lines of the files, counted from 1, such as 1,5,10-20");
+  declare(options, settings.line_limit);
   options.group("Results");
-  options.add("json", settings.json,
-              {.help = "write one JSON object with the words, the matrix (one row for each target word) and the "
-                       "log-probability of every line",
-               .path = kOutputText});
-  options.add("pharaoh", settings.pharaoh,
-              {.help = "write links as SOURCE-TARGET, words counted from 0 without </s>, one line a sentence",
-               .path = kOutputText});
-  options.add(
-      "lexical-table", settings.lexical_table,
-      {.help = "write the words that are linked as TARGET SOURCE PROBABILITY, one pair a line, in the format of "
-               "Moses's lex.f2e: the share of the target word among the links of the source word. Words that "
-               "the model does not know are <unk>. For translate --shortlist",
-       .path = kOutputText});
-  options.add("svg", settings.svg,
-              {.help = "folder for a heat map of every line, line-000001.svg and so on, as in figure 3 of the paper: "
-                       "black is 0, white is 1",
-               .path = {.kind = Path::kOutputFolder, .extension = ".svg"}});
+  add_json(options, settings.json,
+           "the words, the matrix (one row for each target word) and the log-probability of every line");
+  options.add("pharaoh", settings.pharaoh, kOutputText,
+              "write links as SOURCE-TARGET, words counted from 0 without </s>, one line a sentence");
+  options.add("lexical-table", settings.lexical_table, kOutputText,
+              "write the words that are linked as TARGET SOURCE PROBABILITY, one pair a line, in the format of Moses's "
+              "lex.f2e: the share of the target word among the links of the source word. Words that the model does not "
+              "know are <unk>. For translate --shortlist");
+  options.add("svg", settings.svg, kBasic, Path{.kind = Path::kOutputFolder, .extension = ".svg"},
+              "folder for a heat map of every line, line-000001.svg and so on, as in figure 3 of the paper: black is "
+              "0, white is 1");
   options.add("bars", settings.bars,
-              {.help = "with --svg, also draw line-000001-bars.svg and so on: the weights of every step as bars, "
-                       "beside the fixed context of a model without attention"});
+              "with --svg, also draw line-000001-bars.svg and so on: the weights of every step as bars, beside the "
+              "fixed context of a model without attention");
   options.group("Links");
-  options.add("links", settings.links,
-              {.help = "how links are made. argmax: each target word with the source word of its largest weight, or "
-                       "none if that is </s>; threshold: every pair with a weight of at least --threshold",
-               .choices = {"argmax", "threshold"}});
-  options.add("threshold", settings.threshold,
-              {.help = "smallest weight of a link, for --links threshold", .low = 0, .high = 1});
-  options.add("gold", settings.gold_links,
-              {.help = "gold alignment: links made by human annotators, one line for each sentence of --source, with "
-                       "0-0 for a sure link, 0?1 or 0p1 for a possible one. The command then prints alignment error "
-                       "rate, precision, recall and F1 with their counts. Needs --target; words must be the model's "
-                       "tokens (those of --json)",
-               .path = kInputFile});
-  options.add("gold-first-word", settings.gold_first_word,
-              {.help = "number of the first word in --gold: 0 or 1", .low = 0, .high = 1});
+  options.add("links", settings.links, Choices{{"argmax", "threshold"}},
+              "how links are made. argmax: each target word with the source word of its largest weight, or none if "
+              "that is </s>; threshold: every pair with a weight of at least --threshold");
+  options.add("threshold", settings.threshold, within(0, 1), "smallest weight of a link, for --links threshold");
+  options.add("gold", settings.gold_links, kInputFile,
+              "gold alignment: links made by human annotators, one line for each sentence of --source, with 0-0 for a "
+              "sure link, 0?1 or 0p1 for a possible one. The command then prints alignment error rate, precision, "
+              "recall and F1 with their counts. Needs --target; words must be the model's tokens (those of --json)");
+  options.add("gold-first-word", settings.gold_first_word, within(0, 1), "number of the first word in --gold: 0 or 1");
   add_translation_options(options, settings.translation);
   options.group("Machine");
   add_threads(options, settings.threads);
@@ -276,6 +261,7 @@ std::unique_ptr<Invocation> make_align() {
       "the largest weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are distributed "
       "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete "
       "pictures are kept.",
+      "--model runs/small --source test.en --target test.fr --lines 1-10 --svg pictures",
       Steps<Settings>{declare, check, work});
 }
 

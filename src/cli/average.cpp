@@ -36,17 +36,14 @@ std::vector<fs::path> newest_of(const fs::path& run, std::uint64_t last) {
 
 void declare(Options& options, Settings& s) {
   options.group("Files");
-  options.add("checkpoint", s.checkpoints,
-              {.help = "checkpoint to average; repeat the option for each checkpoint", .path = kInputFile});
-  options.add("run", s.run,
-              {.help = "run directory whose newest checkpoints are averaged, instead of --checkpoint",
-               .value = "RUN",
-               .path = kInputRun});
-  options.add("last", s.last,
-              {.help = "number of newest checkpoints of --run; at most its --keep-checkpoints", .low = 2, .high = 1e6});
-  options.add("output", s.output, {.help = "checkpoint file to write", .path = kOutputFile, .required = true});
-  options.add("overwrite", s.overwrite,
-              {.help = "replace an existing output file (atomically, after the mean is complete)"});
+  options.add("checkpoint", s.checkpoints, kBasic, kInputFile,
+              "checkpoint to average; repeat the option for each checkpoint");
+  options.add("run", s.run, kBasic, Placeholder{"RUN"}, kInputRun,
+              "run directory whose newest checkpoints are averaged, instead of --checkpoint");
+  options.add("last", s.last, kBasic, within(2, 1e6),
+              "number of newest checkpoints of --run; at most its --keep-checkpoints");
+  options.add("output", s.output, kOutputFile, kRequired, "checkpoint file to write");
+  options.add("overwrite", s.overwrite, "replace an existing output file (atomically, after the mean is complete)");
 }
 
 void check(const Options&, Settings& s) {
@@ -77,7 +74,7 @@ std::unique_ptr<Invocation> make_average() {
       "better than each of them. Every command except train accepts the result; training cannot resume "
       "from it, because optimizer states are not averaged. Give either the checkpoints, or a run and the "
       "number of its newest checkpoints to use.",
-      Steps<Settings>{declare, check, work});
+      "--run runs/small --last 5 --output mean.h5", Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

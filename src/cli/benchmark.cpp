@@ -9,11 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/benchmark_options.h"
 #include "cli/benchmark_work.h"
-#include "cli/precision.h"
+#include "cli/options/benchmark_options.h"
+#include "cli/options/json_output.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
@@ -137,12 +138,11 @@ int work(const Options& options, BenchmarkSettings& s, const comm::Communicator&
   for (const auto& line : describe(runs.back().measured.places)) {
     if (line.find("warning") != line.npos) std::cerr << line << "\n";
   }
-  if (runs.size() == 1) {
-    const auto& [of, m] = runs.front();
-    std::cout << (s.json ? json_text(site::json_of(of, m), 2) + "\n" : site::table_of(of, m));
-  } else {
-    std::cout << (s.json ? json_text(site::json_of(runs), 2) + "\n" : site::table_of(runs));
-  }
+  const site::OnThreads& first = runs.front();
+  const bool one = runs.size() == 1;
+  print_results(
+      s.json, [&] { return one ? site::json_of(first.measured, first.measurement) : site::json_of(runs); },
+      [&] { std::cout << (one ? site::table_of(first.measured, first.measurement) : site::table_of(runs)); });
   return 0;
 }
 
@@ -155,7 +155,7 @@ std::unique_ptr<Invocation> make_benchmark() {
       "an untrained model and random words; under mpirun it runs on several ranks, as a training does. It accepts "
       "every option of train, and therefore presets and the config.ini of a run; options that do not affect an "
       "update are ignored.",
-      Steps<BenchmarkSettings>{declare, check, work});
+      "--preset rnnsearch-50 --threads 1,2,4", Steps<BenchmarkSettings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/benchmark_options.h"
+#include "cli/options/benchmark_options.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/corpus.h"

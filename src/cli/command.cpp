@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/ranks.h"
-#include "cli/suggestion.h"
+#include "cli/options/help.h"
+#include "cli/options/ranks.h"
+#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"
@@ -27,49 +28,63 @@
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
+#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/storage/digest.h"
+#include "rnnsearch/storage/hdf5.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 constexpr Command kCommands[] = {
     {"prepare", "make one HDF5 corpus from parallel text: vocabularies, training pairs, dev and test sets",
-     Ranks::kAnyLaunched, false, make_prepare},
-    {"train", "train a model on a corpus; writes checkpoints, a log and a record of the run", Ranks::kAny, true,
-     make_train},
-    {"translate", "translate text by greedy or beam search", Ranks::kAny, true, make_translate},
-    {"score", "print log-probabilities of given translations", Ranks::kAny, true, make_score},
-    {"rescore", "score n-best lists with further models and rank them by weights", Ranks::kAny, true, make_rescore},
-    {"evaluate", "compute BLEU, chrF and TER, overall and by sentence length, with tests of significance", Ranks::kAny,
-     true, make_evaluate},
-    {"align", "show attention weights: matrices, links, heat maps, alignment error rate", Ranks::kAny, true,
-     make_align},
-    {"report", "make one HTML page of runs, scores and alignments", Ranks::kOne, false, make_report},
-    {"average", "average the parameters of checkpoints of one training", Ranks::kOne, false, make_average},
-    {"inspect", "show what a corpus or a checkpoint holds", Ranks::kOne, false, make_inspect},
-    {"benchmark", "time updates, or translation, of any configuration on this machine", Ranks::kAny, false,
-     make_benchmark},
-    {"node-check", "check whether this site can train: ranks, threads, files, network", Ranks::kAny, false,
-     make_node_check},
+     "Needed in every experiment", Ranks::kAnyLaunched, false, make_prepare},
+    {"train", "train a model on a corpus; writes checkpoints, a log and a record of the run",
+     "Needed in every experiment", Ranks::kAny, true, make_train},
+    {"translate", "translate text by greedy or beam search", "Needed in every experiment", Ranks::kAny, true,
+     make_translate},
+    {"evaluate", "compute BLEU, chrF and TER, overall and by sentence length, with tests of significance",
+     "Needed in every experiment", Ranks::kAny, true, make_evaluate},
+    {"report", "make one HTML page of runs, scores and alignments", "Often needed", Ranks::kOne, false, make_report},
+    {"align", "show attention weights: matrices, links, heat maps, alignment error rate", "Often needed", Ranks::kAny,
+     true, make_align},
+    {"inspect", "show what a corpus or a checkpoint holds", "Often needed", Ranks::kOne, false, make_inspect},
+    {"score", "print log-probabilities of given translations", "Often needed", Ranks::kAny, true, make_score},
+    {"average", "average the parameters of checkpoints of one training", "Often needed", Ranks::kOne, false,
+     make_average},
+    {"rescore", "score n-best lists with further models and rank them by weights", "Sometimes needed", Ranks::kAny,
+     true, make_rescore},
+    {"benchmark", "time updates, or translation, of any configuration on this machine", "Sometimes needed", Ranks::kAny,
+     false, make_benchmark},
+    {"node-check", "check whether this site can train: ranks, threads, files, network", "Sometimes needed", Ranks::kAny,
+     false, make_node_check},
 };
 
 const std::string kProgram = "rnnsearch";  // how lines begin that say why it ends
 
 std::string usage() {
-  std::string text =
-      "rnnsearch COMMAND [--OPTION VALUE]...\n\n"
-      "Trains neural machine translation with attention (Bahdanau, Cho and Bengio 2015) on clusters of CPUs.\n\n"
-      "Commands:\n";
+  std::string text = "rnnsearch COMMAND [--OPTION VALUE]...\n\n";
+  text += wrapped(
+      "Trains neural machine translation with attention (Bahdanau, Cho and Bengio 2015) on clusters of CPUs.", 0);
+  std::string_view group;
   for (const Command& command : kCommands) {
-    std::string name = command.name;
-    name.resize(12, ' ');
-    text += "  " + name + command.summary + "\n";
+    if (command.group != group) text += fmt::format("\n\n{}:", command.group);
+    group = command.group;
+    text += fmt::format("\n  {:<12}{}", command.name, wrapped(command.summary, 14));
   }
-  return text +
-         "\nrnnsearch COMMAND --help explains a command; rnnsearch --version prints the version.\n\n"
-         "Exit codes: 0 success; 2 wrong command line (repeating it unchanged fails again); 85 a signal or the end of "
-         "the\njob "
-         "stopped the command, and the same command resumes the work; 1 any other error.\n";
+  for (const char* paragraph :
+       {"rnnsearch COMMAND -h shows how a command is used; rnnsearch help COMMAND, or rnnsearch COMMAND --help, "
+        "explains all of its options; rnnsearch --version prints the version.",
+        "Exit codes: 0 success; 2 wrong command line (repeating it unchanged fails again); 85 a signal or the end of "
+        "the job stopped the command, and the same command resumes the work; 1 any other error."}) {
+    text += "\n\n" + wrapped(paragraph, 0);
+  }
+  return text + "\n";
+}
+
+std::string version() {
+  const auto unit = kernels::bfloat16_unit();
+  return fmt::format("rnnsearch {}\n{}\n{}\ninstruction set {}{}\n", kVersion, comm::library(), storage::library(),
+                     kernels::instruction_set(), unit.empty() ? "" : fmt::format(", bfloat16 by {}", unit));
 }
 
 /// What is closed would be the number of the next file that is opened, and that file would get what is printed. Reading
@@ -211,27 +226,30 @@ std::span<const Command> commands() {
 int run_program(int argc, const char* const* argv) {
   occupy_closed_descriptors();
   ::signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit of its size is then an error, and is cleared away
-  const Arguments arguments(argv + std::min(argc, 1), argv + argc);
+  Arguments arguments(argv + std::min(argc, 1), argv + argc);
+  if (arguments.size() == 2 && arguments.front() == "help") arguments = {arguments.back(), "--help"};
   const std::string name = arguments.empty() ? "" : arguments.front();
-  const bool root = comm::this_launch().rank == 0;
-  if (name == "--help" || name == "help" || name == "--version") {
-    if (!root) return 0;
-    std::cout << (name == "--version" ? std::string("rnnsearch ") + kVersion + "\n" : usage()) << std::flush;
-    return std::cout ? 0 : kFailed;
+  constexpr Command kNone{"", "", "", Ranks::kAnyLaunched, false, nullptr};
+  if (name == "--help" || name == "-h" || name == "help" || name == "--version") {
+    return run_command(kNone, true, [&]() -> std::unique_ptr<Invocation> {
+      std::cout << (name == "--version" ? version() : usage());
+      return nullptr;
+    });
   }
   std::vector<std::string> names;
   for (const Command& command : kCommands) {
     names.push_back(command.name);
     if (command.name != name) continue;
     const Arguments of_command(arguments.begin() + 1, arguments.end());
-    const bool asks_for_help = std::find(of_command.begin(), of_command.end(), "--help") != of_command.end();
+    const bool asks_for_help = std::any_of(of_command.begin(), of_command.end(),
+                                           [](const std::string& word) { return word == "--help" || word == "-h"; });
     return run_command(command, asks_for_help, [&] {
       auto invocation = command.make();
       return invocation->begin(of_command) ? std::move(invocation) : nullptr;
     });
   }
-  if (name.empty() && root) std::cerr << usage() << "\n";
-  return run_command({"", "", Ranks::kAnyLaunched, false, nullptr}, false, [&]() -> std::unique_ptr<Invocation> {
+  if (name.empty() && comm::this_launch().rank == 0) std::cerr << usage() << "\n";
+  return run_command(kNone, false, [&]() -> std::unique_ptr<Invocation> {
     if (name.empty()) throw UsageError("no command was given");
     throw UsageError("unknown command '" + name + "'" + suggestion(name, names, "rnnsearch --help names them all"));
   });

@@ -32,7 +32,8 @@ struct Steps {
 template <class S>
 class InvocationOf final : public Invocation {
  public:
-  InvocationOf(const char* command, const char* about, Steps<S> steps) : Invocation(command, about), steps_(steps) {
+  InvocationOf(const char* command, const char* about, const char* example, Steps<S> steps)
+      : Invocation(command, about, example), steps_(steps) {
     steps_.declare(options(), settings_);
   }
   void check() override { steps_.check(options(), settings_); }

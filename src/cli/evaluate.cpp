@@ -6,11 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/named_path.h"
-#include "cli/precision.h"
+#include "cli/options/json_output.h"
+#include "cli/options/named_path.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/translation_options.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
-#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/parallel.h"
@@ -39,7 +40,8 @@ struct Settings {
   evaluate::EvaluationOptions evaluation;
   std::vector<std::string> breakdown;
   decode::TranslationOptions translation;
-  bool json = false, details = false, chart = false;
+  fs::path json;
+  bool details = false, chart = false;
   ThreadOptions threads;
   std::string precision;
 };
@@ -106,41 +108,34 @@ Test test_of(const Settings& settings) {
 
 void declare(Options& options, Settings& settings) {
   options.group("Systems");
-  options.add("hypotheses", settings.hypotheses,
-              {.help = "translations by any system: plain text, one sentence per line",
-               .value = "[NAME=]FILE",
-               .path = kNamedFile});
-  options.add("model", settings.model,
-              {.help = "run directory or checkpoint, which translates the set of --corpus first",
-               .value = "[NAME=]RUN",
-               .path = kNamedRun});
+  options.add("hypotheses", settings.hypotheses, kBasic, Placeholder{"[NAME=]FILE"}, kNamedFile,
+              "translations by any system: plain text, one sentence per line");
+  options.add("model", settings.model, kBasic, Placeholder{"[NAME=]RUN"}, kNamedRun,
+              "run directory or checkpoint, which translates the set of --corpus first");
   options.group("References");
-  options.add("references", settings.references,
-              {.help = "reference translations, raw text; repeat it for several references", .path = kInputFile});
-  options.add(
-      "source", settings.source,
-      {.help = "source text, needed for --bucket-by source and longest, and shown by --sentences", .path = kInputFile});
-  options.add("corpus", settings.corpus,
-              {.help = "prepared corpus, used instead of --references and --source: its sets hold raw references and "
-                       "sources, and its vocabularies say which words are unknown",
-               .path = kInputFile});
-  options.add("set", settings.set, {.help = "which set of --corpus to use: dev or test/NAME", .value = "SET"});
-  options.take(line_limit_table(), settings.line_limit);
-  options.take(evaluate::option_table(), settings.evaluation);
+  options.add("references", settings.references, kBasic, kInputFile,
+              "reference translations, raw text; repeat it for several references");
+  options.add("source", settings.source, kInputFile,
+              "source text, needed for --bucket-by source and longest, and shown by --sentences");
+  options.add("corpus", settings.corpus, kBasic, kInputFile,
+              "prepared corpus, used instead of --references and --source: its sets hold raw references and sources, "
+              "and its vocabularies say which words are unknown");
+  options.add("set", settings.set, kBasic, Placeholder{"SET"}, "which set of --corpus to use: dev or test/NAME");
+  declare(options, settings.line_limit);
+  declare(options, settings.evaluation);
   options.group("Buckets");
-  options.add("breakdown", settings.breakdown,
-              {.help = "with --corpus, add rows for groups of sentences or words. unknown: sentences by the share of "
-                       "unknown words in the pair; rarest: sentences by the training frequency of the reference's "
-                       "rarest word; frequency: F1 of words by their training frequency",
-               .value = "WHAT"});
+  options.add("breakdown", settings.breakdown, Placeholder{"WHAT"},
+              "with --corpus, add rows for groups of sentences or words. unknown: sentences by the share of unknown "
+              "words in the pair; rarest: sentences by the training frequency of the reference's rarest word; "
+              "frequency: F1 of words by their training frequency");
   options.group("Output");
-  options.add("details", settings.details, {.help = "add length ratios and p values to the table"});
+  options.add("details", settings.details, "add length ratios and p values to the table");
   options.add("chart", settings.chart,
-              {.help = fmt::format("draw BLEU by length as a text chart below the table, with each bucket's share of "
-                                   "the system's best bucket; at most {} systems",
-                                   evaluate::kChartSystems)});
-  options.add("json", settings.json, {.help = "print JSON instead of a table"});
-  options.add("sentences", settings.evaluation.sentences, {.help = "add every sentence with its scores to --json"});
+              fmt::format("draw BLEU by length as a text chart below the table, with each bucket's share of the "
+                          "system's best bucket; at most {} systems",
+                          evaluate::kChartSystems));
+  add_json(options, settings.json, "the results");
+  options.add("sentences", settings.evaluation.sentences, "add every sentence with its scores to --json");
   add_translation_options(options, settings.translation);
   add_maximum_source_length(options, settings.translation);
   options.group("Machine");
@@ -194,7 +189,7 @@ void check(const Options& options, Settings& settings) {
     evaluation.by_rarest_word |= what == "rarest";
     evaluation.words_by_frequency |= what == "frequency";
   }
-  if (evaluation.sentences && !settings.json)
+  if (evaluation.sentences && settings.json.empty())
     throw UsageError("--sentences is for --json: a table has no room for them");
 
   const std::vector<std::string> names = names_of(settings);
@@ -216,10 +211,10 @@ void check(const Options& options, Settings& settings) {
       throw UsageError("--{} is for --model; what is in the files of --hypotheses is scored as it is", name);
   }
   evaluate::check(settings.evaluation);
-  if (settings.chart && settings.json) {
+  if (settings.chart && settings.json == "-") {
     throw UsageError("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");
   }
-  if (settings.details && settings.json) {
+  if (settings.details && settings.json == "-") {
     throw UsageError("--details is for the table; --json holds length ratios and p values anyway");
   }
 }
@@ -278,12 +273,12 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
                                        });
   evaluation.source_language = test.source_language;
   evaluation.target_language = test.target_language;
-  if (settings.json) {
-    std::cout << json_text(evaluate::to_json(evaluation), 2) << "\n";
-  } else {
-    std::cout << evaluate::render_table(evaluation, settings.details);
-    if (settings.chart) std::cout << "\n" << evaluate::render_length_chart(evaluation);
-  }
+  print_results(
+      settings.json, [&] { return evaluate::to_json(evaluation); },
+      [&] {
+        std::cout << evaluate::render_table(evaluation, settings.details);
+        if (settings.chart) std::cout << "\n" << evaluate::render_length_chart(evaluation);
+      });
   return 0;
 }
 
@@ -296,7 +291,7 @@ std::unique_ptr<Invocation> make_evaluate() {
       "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
       "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Under mpirun the models translate on all "
       "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.",
-      Steps<Settings>{declare, check, work});
+      "--hypotheses test.out --references test.fr --chrf", Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

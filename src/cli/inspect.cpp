@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/options/json_output.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"
@@ -162,32 +163,30 @@ void print(const Json& json, const std::string& indent) {
 
 struct Settings {
   fs::path path;
-  bool verify = true, history = false, hash = false, json = false;
+  bool verify = true, history = false, hash = false;
+  fs::path json;
   std::size_t pairs = 3;
 };
 
 void declare(Options& options, Settings& s) {
-  options.add("file", s.path,
-              {.help = "corpus, checkpoint, or run directory; the option's name may be left out",
-               .path = kInputRun,
-               .required = true});
+  options.add("file", s.path, kBasic, kInputRun, kRequired,
+              "corpus, checkpoint, or run directory; the option's name may be left out");
+  options.add("verify", s.verify,
+              "verify the digest of the whole file first; --verify=false checks only the beginning and the end of the "
+              "file, which is immediate");
+  options.add("pairs", s.pairs, Bounds{.to = 1e6},
+              "number of training pairs of a corpus to print as plain text, starting with the first");
+  options.add("history", s.history, "also print the losses and scores of the training so far");
   options.add(
-      "verify", s.verify,
-      {.help = "verify the digest of the whole file first; --verify=false checks only the beginning and the end of "
-               "the file, which is immediate"});
-  options.add(
-      "pairs", s.pairs,
-      {.help = "number of training pairs of a corpus to print as plain text, starting with the first", .high = 1e6});
-  options.add("history", s.history, {.help = "also print the losses and scores of the training so far"});
-  options.add("hash", s.hash,
-              {.help = "print only the digest of the parameters that translate, or of a corpus: of its vocabularies "
-                       "and training text. It is the same wherever the same command computed it"});
-  options.add("json", s.json, {.help = "print JSON instead of text"});
+      "hash", s.hash,
+      "print only the digest of the parameters that translate, or of a corpus: of its vocabularies and training "
+      "text. It is the same wherever the same command computed it");
+  add_json(options, s.json, "what the file holds");
   options.first_argument_of("file");
 }
 
 void check(const Options&, Settings& s) {
-  if (s.hash && (s.json || s.history))
+  if (s.hash && (!s.json.empty() || s.history))
     throw UsageError("--hash prints the digest alone; leave out --json and --history");
 }
 
@@ -221,17 +220,16 @@ int work(const Options& options, Settings& s, const comm::Communicator&) {
     throw Error("{} says that its format is '{}', which this version does not know", s.path, format);
   }
   if (s.verify) result["verified"] = true;
-  if (s.json) {
-    std::cout << json_text(result, 2) << "\n";
-  } else if (format == corpus::kCorpusFormat) {
+  const auto text = [&] {
+    if (format != corpus::kCorpusFormat) return print(printable(result), "");
     try {
       corpus::print_corpus(printable(result), std::cout);
     } catch (const Error& error) {  // a number beyond all that is counted
       throw Error("{} is not a valid corpus ({}); use another copy of it", s.path, error.what());
     }
-  } else {
-    print(printable(result), "");
-  }
+  };
+  print_results(
+      s.json, [&] { return result; }, text);
   return 0;
 }
 
@@ -242,7 +240,7 @@ std::unique_ptr<Invocation> make_inspect() {
       "inspect",
       "Shows what a corpus holds (pairs, words, lengths, unknown words, which pairs were dropped and why, sets) or "
       "what a checkpoint holds (system, parameters with their shapes, options, progress of the training).",
-      Steps<Settings>{declare, check, work});
+      "corpus.h5", Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

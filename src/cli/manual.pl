@@ -35,10 +35,11 @@ while ($table =~ /^\| \[([a-z-]+)\]\(commands\/.*?\) \| (.*) \|$/mg) {
   open my $printed, '-|', @program, $command{name}, '--help' or die "manual.pl: cannot start @program: $!\n";
   my $help = do { local $/; <$printed> };
   close $printed or die "manual.pl: @program $command{name} --help failed\n";
+  $help =~ s/\|\n {6}(?=\S)/|/g;  # the choices of a value may take several lines
   ($command{about}, my $groups) = $help =~ /\A.*?\n\n(.*?)\n\n(.*)\z/s;
   for my $block (split /\n\n/, $groups) {
     my ($title, $rows) = $block =~ /\A(\S.*?):\n(.*)\z/s;
-    while ($rows =~ /^  --(\S+)(?: (\S+))?\s+(.*(?:\n {32}.*)*)/mg) {
+    while ($rows =~ /^  --(\S+)(?: (\S+))?\s+(.*(?:\n {26}.*)*)/mg) {
       my %option = (group => $title, name => $1, value => $2 // '', help => $3);
       $option{help} =~ s/\s+/ /g;
       $option{repeatable} = $option{help} =~ /\(repeatable\)/;
@@ -103,7 +104,7 @@ for my $command (@commands) {
     "=head1 DESCRIPTION\n\n", inline($command->{about}), "\n\n", pod_of($command->{sections}), "$options=back\n\n", $exits, $see_also);
 }
 page('rnnsearch', 'train neural machine translation with attention on clusters of CPUs',
-  "B<rnnsearch> I<COMMAND> [B<--OPTION> I<VALUE>]...\n\nB<rnnsearch> I<COMMAND> B<--help>",
+  "B<rnnsearch> I<COMMAND> [B<--OPTION> I<VALUE>]...\n\nB<rnnsearch> I<COMMAND> B<-h>\n\nB<rnnsearch help> I<COMMAND>",
   "=head1 COMMANDS\n\n", list(map { ["B<$_->{name}>", inline($_->{summary}) . "; B<rnnsearch-$_->{name}>(1)"] } @commands),
   "=head1 WHAT ALL COMMANDS SHARE\n\n", pod_of($shared), $see_also);
 
@@ -111,7 +112,7 @@ page('rnnsearch', 'train neural machine translation with attention on clusters o
 my $origin = "made by src/cli/manual.pl from the options of the commands\n";
 my $names = join ' ', map { $_->{name} } @commands;
 
-my ($words, $values) = ('', '');
+my ($words, $values) = ("    help) names='$names' ;;\n", '');
 for my $command (@commands) {
   $words .= "    $command->{name}) names='" . join(' ', map { "--$_->{name}" } @{$command->{options}}) . "' ;;\n";
   for my $option (grep { $_->{value} } @{$command->{options}}) {
@@ -133,7 +134,7 @@ $words  esac
   case \$command\$previous in
 $values    inspect*) [[ \$current == -* ]] || compopt -o default ;;
   esac
-  ((COMP_CWORD > 1)) || names='$names help --help --version'
+  ((COMP_CWORD > 1)) || names='$names help -h --help --version'
   mapfile -t COMPREPLY < <(compgen -W \"\$names\" -- \"\$current\")
 }
 complete -F _rnnsearch rnnsearch

@@ -9,8 +9,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "cli/options/json_output.h"
+#include "cli/options/ranks.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
@@ -56,19 +57,15 @@ std::string line_of(const Finding& finding) {
 struct Settings {
   fs::path folder;
   ThreadOptions threads;
-  bool json = false;
+  fs::path json;
 };
 
 void declare(Options& options, Settings& s) {
   options.group("Checks");
   options.add(
-      "folder", s.folder,
-      {.help = "folder where runs will be written, on a file system that all hosts share; the command removes its "
-               "test files",
-       .value = "DIR",
-       .path = {.kind = Path::kOutputFolder},
-       .required = true});
-  options.add("json", s.json, {.help = "print JSON instead of lines"});
+      "folder", s.folder, Placeholder{"DIR"}, Path{.kind = Path::kOutputFolder}, kRequired,
+      "folder where runs will be written, on a file system that all hosts share; the command removes its test files");
+  add_json(options, s.json, "the findings");
   options.group("Machine");
   add_threads(options, s.threads);
 }
@@ -123,7 +120,7 @@ int work(const Options&, Settings& s, const comm::Communicator& communicator) {
     return static_cast<std::size_t>(
         std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.level == level; }));
   };
-  if (s.json) {
+  const auto json = [&] {
     Json list = Json::array(), reductions = Json::array(), ranks = Json::array();
     for (const Finding& f : findings) {
       list.push_back(Json::object(
@@ -142,16 +139,16 @@ int work(const Options&, Settings& s, const comm::Communicator& communicator) {
                                     {"instruction_set", facts[rank].instruction_set},
                                     {"bfloat16_unit", facts[rank].bfloat16_unit}}));
     }
-    const Json report = Json::object({{"version", kVersion},
-                                      {"failed", count(Level::kFailed)},
-                                      {"warnings", count(Level::kWarning)},
-                                      {"findings", std::move(list)},
-                                      {"allreduce", std::move(reductions)},
-                                      {"ranks", std::move(ranks)}});
-    std::cout << json_text(report, 2) << "\n";
-  } else {
+    return Json::object({{"version", kVersion},
+                         {"failed", count(Level::kFailed)},
+                         {"warnings", count(Level::kWarning)},
+                         {"findings", std::move(list)},
+                         {"allreduce", std::move(reductions)},
+                         {"ranks", std::move(ranks)}});
+  };
+  print_results(s.json, json, [&] {
     for (const Finding& finding : findings) std::cout << line_of(finding);
-  }
+  });
   return count(Level::kFailed) > 0 ? 1 : 0;
 }
 
@@ -165,7 +162,7 @@ std::unique_ptr<Invocation> make_node_check() {
       "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
       "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
       "training would fail.",
-      Steps<Settings>{declare, check, work});
+      "--folder runs", Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

@@ -6,9 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/prepare_options.h"
+#include "cli/options/json_output.h"
+#include "cli/options/prepare_options.h"
+#include "cli/options/ranks.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/number_text.h"
@@ -24,14 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void show(const corpus::PrepareReport& report, const fs::path& output, bool json) {
+void show(const corpus::PrepareReport& report, const fs::path& output, const fs::path& json) {
   if (report.unchanged)
     std::cerr << "[prepare] " << output.string() << " holds all this already, so there was nothing to do\n";
-  if (json) {
-    std::cout << json_text(corpus::json_of(report, output), 2) << "\n";
-  } else {
-    corpus::print(report, output, std::cout);
-  }
+  print_results(
+      json, [&] { return corpus::json_of(report, output); }, [&] { corpus::print(report, output, std::cout); });
 }
 
 int work(const Options& options, PrepareSettings& settings, const comm::Communicator& communicator) {
@@ -78,6 +76,8 @@ std::unique_ptr<Invocation> make_prepare() {
       "vocabularies, drops empty and long pairs, and keeps the raw references of dev and test sets. "
       "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz). It runs in one process, "
       "on all its threads: under mpirun rank 0 prepares, and the other ranks wait.",
+      "--train-source train.en --train-target train.fr --dev-source dev.en --dev-target dev.fr --source-language en "
+      "--target-language fr --output corpus.h5",
       Steps<PrepareSettings>{declare, check, work, true});
 }
 

@@ -10,7 +10,7 @@
 #include <iostream>
 #include <thread>
 
-#include "cli/named_path.h"
+#include "cli/options/named_path.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/report/chart_file.h"
@@ -160,45 +160,34 @@ void follow(const Settings& settings) {
 
 void declare(Options& options, Settings& settings) {
   options.group("Content");
-  options.add(
-      "run", settings.run,
-      {.help = "run directory, which may still be training; a run with the name of a system gets that system's colour",
-       .value = "[NAME=]RUN",
-       .path = kNamedRun});
-  options.add(
-      "evaluation", settings.evaluation,
-      {.help = "scores from evaluate --json; scores of the same sentences are shown side by side", .path = kInputFile});
-  options.add("alignment", settings.alignment, {.help = "soft alignments from align --json", .path = kInputFile});
-  options.add("round", settings.round,
-              {.help = "scores from evaluate --json of systems trained with one seed; give the option once for each "
-                       "seed, to show each score's mean over the seeds with its interval",
-               .path = kInputFile});
-  options.add("section", settings.section,
-              {.help = "a further section of text, tables and sentences side by side, in the JSON format that the "
-                       "manual page describes",
-               .path = kInputFile});
-  options.add("title", settings.title, {.help = "title of the page or of the chart"});
-  options.add("chart", settings.chart,
-              {.help = "table of numbers to draw as lines into --svg: tab-separated, a header line with the name of "
-                       "the horizontal axis and of each line, then one row for each position on the axis",
-               .path = kInputFile});
-  options.add("chart-of", settings.chart_of, {.help = "name of the chart's vertical axis", .value = "TEXT"});
+  options.add("run", settings.run, kBasic, Placeholder{"[NAME=]RUN"}, kNamedRun,
+              "run directory, which may still be training; a run with the name of a system gets that system's colour");
+  options.add("evaluation", settings.evaluation, kBasic, kInputFile,
+              "scores from evaluate --json; scores of the same sentences are shown side by side");
+  options.add("alignment", settings.alignment, kInputFile, "soft alignments from align --json");
+  options.add("round", settings.round, kInputFile,
+              "scores from evaluate --json of systems trained with one seed; give the option once for each seed, to "
+              "show each score's mean over the seeds with its interval");
+  options.add("section", settings.section, kInputFile,
+              "a further section of text, tables and sentences side by side, in the JSON format that the manual page "
+              "describes");
+  options.add("title", settings.title, "title of the page or of the chart");
+  options.add("chart", settings.chart, kInputFile,
+              "table of numbers to draw as lines into --svg: tab-separated, a header line with the name of the "
+              "horizontal axis and of each line, then one row for each position on the axis");
+  options.add("chart-of", settings.chart_of, Placeholder{"TEXT"}, "name of the chart's vertical axis");
   options.group("Output");
-  options.add("output", settings.output, {.help = "HTML page to write", .value = "FILE.html", .path = kOutputFile});
-  options.add("svg", settings.svg, {.help = "SVG file to write --chart to", .value = "FILE.svg", .path = kOutputFile});
-  options.add("csv", settings.csv,
-              {.help = "folder for the same numbers as CSV, one file for each table and curve",
-               .path = {.kind = Path::kOutputFolder, .extension = ".csv"}});
-  options.add("markdown", settings.markdown,
-              {.help = "Markdown file for all tables of scores and sections", .path = kOutputFile});
+  options.add("output", settings.output, kBasic, Placeholder{"FILE.html"}, kOutputFile, "HTML page to write");
+  options.add("svg", settings.svg, Placeholder{"FILE.svg"}, kOutputFile, "SVG file to write --chart to");
+  options.add("csv", settings.csv, Path{.kind = Path::kOutputFolder, .extension = ".csv"},
+              "folder for the same numbers as CSV, one file for each table and curve");
+  options.add("markdown", settings.markdown, kOutputFile, "Markdown file for all tables of scores and sections");
   options.add("terminal", settings.terminal,
-              {.help = "print progress, loss, scores, speed and hosts of each --run as text, a few lines for each"});
-  options.add(
-      "follow", settings.follow,
-      {.help = "update the page and the text every --every seconds until all trainings have ended; a browser reloads "
-               "the page by itself, and text on a terminal is updated in place"});
-  options.add("every", settings.every,
-              {.help = "number of seconds between two updates of --follow", .low = 1, .high = 86400});
+              "print progress, loss, scores, speed and hosts of each --run as text, a few lines for each");
+  options.add("follow", settings.follow,
+              "update the page and the text every --every seconds until all trainings have ended; a browser reloads "
+              "the page by itself, and text on a terminal is updated in place");
+  options.add("every", settings.every, within(1, 86400), "number of seconds between two updates of --follow");
 }
 
 int work(const Options&, Settings& settings, const comm::Communicator&) {
@@ -223,7 +212,7 @@ std::unique_ptr<Invocation> make_report() {
       "Makes one self-contained HTML page with BLEU by sentence length, scores, learning curves, soft "
       "alignments, best and worst sentences, and how each run was made. Runs may still be training: "
       "--follow keeps the page up to date, and --terminal shows their progress as text.",
-      Steps<Settings>{declare, check, work});
+      "--run runs/small --evaluation bleu.json --output report.html", Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

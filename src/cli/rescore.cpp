@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/named_path.h"
-#include "cli/precision.h"
+#include "cli/options/named_path.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/translation_options.h"
+#include "cli/options/weights.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "cli/resumable_output.h"
-#include "cli/translation_options.h"
-#include "cli/weights.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
@@ -45,38 +45,29 @@ struct Settings {
 
 void declare(Options& options, Settings& settings) {
   options.group("Files");
-  options.add("list", settings.list,
-              {.help = "n-best list to read, as translate --n-best-format moses or json writes it",
-               .path = kInputFile,
-               .required = true});
-  options.add("source", settings.source,
-              {.help = "source sentences of the list, one per line; needed "
-                       "with --model",
-               .path = kInputFile});
-  options.add("model", settings.model,
-              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file that scores every "
-                       "translation; its log-probability becomes the feature NAME [the name of the run]. Models need "
-                       "no common vocabulary",
-               .value = "[NAME=]RUN",
-               .path = kNamedRun});
-  options.take(line_limit_table(), settings.line_limit);
+  options.add("list", settings.list, kInputFile, kRequired,
+              "n-best list to read, as translate --n-best-format moses or json writes it");
+  options.add("source", settings.source, kBasic, kInputFile,
+              "source sentences of the list, one per line; needed with --model");
+  options.add(
+      "model", settings.model, kBasic, Placeholder{"[NAME=]RUN"}, kNamedRun,
+      "run directory (its best checkpoint, otherwise its latest) or checkpoint file that scores every translation; its "
+      "log-probability becomes the feature NAME [the name of the run]. Models need no common vocabulary");
+  declare(options, settings.line_limit);
   options.group("Ranking");
   add_weights(options, settings.weights,
               "weights of the features, a JSON file {\"weights\": {\"Name\": number}}; features without a weight have "
               "the weight 0");
   options.group("Results");
-  options.add("output", settings.output,
-              {.help = "file for the translation of each line with the largest weighted sum "
-                       "[standard output, if there are weights and no --n-best-output]",
-               .path = kOutputText});
-  options.add("n-best-output", settings.n_best_output,
-              {.help = "file for the n-best list with the added features, ranked if there are weights "
-                       "[standard output, if there are no weights]",
-               .path = kOutputText});
+  options.add("output", settings.output, kBasic, kOutputText,
+              "file for the translation of each line with the largest weighted sum [standard output, if there are "
+              "weights and no --n-best-output]");
+  options.add("n-best-output", settings.n_best_output, kOutputText,
+              "file for the n-best list with the added features, ranked if there are weights [standard output, if "
+              "there are no weights]");
   options.group("Machine");
-  options.add(
-      "batch-sentences", settings.batch_sentences,
-      {.help = "number of translations that a rank scores together; more take more memory", .low = 1, .high = 100000});
+  options.add("batch-sentences", settings.batch_sentences, within(1, 100000),
+              "number of translations that a rank scores together; more take more memory");
   add_threads(options, settings.threads);
   add_precision(options, settings.precision, ModelUse::kTrained);
 }
@@ -235,6 +226,7 @@ std::unique_ptr<Invocation> make_rescore() {
       "list, with weights the best translations. Under mpirun the translations are distributed "
       "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. If its outputs are files, the same "
       "command then continues, also after a crash and on another number of ranks.",
+      "--list test.n-best --source test.en --model reversed=runs/reversed --weight score=1 --weight reversed=0.5",
       Steps<Settings>{declare, check, work});
 }
 

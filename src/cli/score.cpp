@@ -9,10 +9,11 @@
 #include <optional>
 #include <span>
 
-#include "cli/models.h"
-#include "cli/precision.h"
+#include "cli/options/json_output.h"
+#include "cli/options/models.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "cli/resumable_output.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
@@ -27,39 +28,34 @@ namespace {
 
 struct Settings {
   ModelChoice models;
-  std::filesystem::path source_path, target_path, output;
+  std::filesystem::path source_path, target_path, output, json;
   LineLimit line_limit;
   std::size_t batch_sentences = 80;
   ThreadOptions threads;
   std::string precision;
-  bool json = false;
 };
 
 void declare(Options& options, Settings& s) {
   options.group("Files");
   add_models(options, s.models);
-  options.add("source", s.source_path,
-              {.help = "source sentences, one per line", .path = kInputFile, .required = true});
-  options.add("target", s.target_path,
-              {.help = "translations of --source, line by line", .path = kInputFile, .required = true});
-  options.add("output", s.output,
-              {.help = "file for the scores, which appears when all pairs are scored; an interrupted command that is "
-                       "repeated continues [standard output]",
-               .path = kOutputText});
-  options.take(line_limit_table(), s.line_limit);
-  options.add("json", s.json, {.help = "print one JSON object with all scores, their sum and the perplexity"});
+  options.add("source", s.source_path, kInputFile, kRequired, "source sentences, one per line");
+  options.add("target", s.target_path, kInputFile, kRequired, "translations of --source, line by line");
+  options.add("output", s.output, kBasic, kOutputText,
+              "file for the scores, which appears when all pairs are scored; an interrupted command that is repeated "
+              "continues [standard output]");
+  declare(options, s.line_limit);
+  add_json(options, s.json, "all scores, their sum and the perplexity");
   options.group("Machine");
-  options.add("batch-sentences", s.batch_sentences,
-              {.help = "number of sentence pairs that a rank scores together; more take more memory",
-               .low = 1,
-               .high = 100000});
+  options.add("batch-sentences", s.batch_sentences, within(1, 100000),
+              "number of sentence pairs that a rank scores together; more take more memory");
   add_threads(options, s.threads);
   add_precision(options, s.precision, ModelUse::kTrained);
 }
 
 void check(const Options& options, Settings& s) {
   check_models(options, s.models);
-  if (s.json && !s.output.empty()) throw UsageError("--json prints to standard output; leave it or --output out");
+  if (!s.json.empty() && !s.output.empty() && s.output != "-")
+    throw UsageError("--json holds all scores, and --output may continue those of an earlier attempt; leave one out");
 }
 
 int work(const Options& options, Settings& s, const comm::Communicator& communicator) {
@@ -112,23 +108,22 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
     if (!communicator.is_root()) continue;
     for (std::size_t i = 0; i < count; ++i) {
       scores.push_back(*found[i]);
-      if (!s.json) sink->write(0, fixed(scores.back(), 6) + "\n");
+      if (s.json != "-") sink->write(0, fixed(scores.back(), 6) + "\n");
       sink->end_line(input_line(first + i));
     }
     sink->commit();
   }
   if (!communicator.is_root()) return 0;
-  if (!s.json) {
-    sink->publish();
-    return 0;
-  }
-  const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
-  Json result = Json::object();
-  result["log_probability"] = sum;
-  result["target_words"] = words;
-  result["perplexity"] = std::exp(-sum / static_cast<double>(words));
-  result["lines"] = scores;
-  std::cout << json_text(result, 2) << "\n";
+  const auto all = [&] {
+    const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
+    Json result = Json::object();
+    result["log_probability"] = sum;
+    result["target_words"] = words;
+    result["perplexity"] = std::exp(-sum / static_cast<double>(words));
+    result["lines"] = scores;
+    return result;
+  };
+  print_results(s.json, all, [&] { sink->publish(); });
   return 0;
 }
 
@@ -141,7 +136,7 @@ std::unique_ptr<Invocation> make_score() {
       "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are distributed over "
       "the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. With --output the same command then "
       "continues, also after a crash and on another number of ranks.",
-      Steps<Settings>{declare, check, work});
+      "--model runs/small --source test.en --target test.fr", Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

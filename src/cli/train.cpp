@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/mixture_options.h"
-#include "cli/precision.h"
+#include "cli/options/mixture_options.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/training_options.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
-#include "cli/training_options.h"
 #include "cli/validation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
@@ -48,37 +48,20 @@ struct Settings : TrainingSettings {
 
 void declare(Options& options, Settings& s) {
   options.group("Files");
-  options.add(
-      "corpus", s.corpus,
-      {.help =
-           "corpus file made by rnnsearch prepare. A run resumes only with the training text that it began with; the "
-           "file may have another name, or another dev set, with which scores are then measured anew",
-       .path = kInputFile,
-       .required = true,
-       .later = Later::kFree});
+  options.add("corpus", s.corpus, kInputFile, kRequired, Later::kFree,
+              "corpus file made by rnnsearch prepare. A run resumes only with the training text that it began with; "
+              "the file may have another name, or another dev set, with which scores are then measured anew");
   add_mixture(options, s.mix);
-  options.add("run", s.run,
-              {.help = "run directory; created, or resumed if it holds a run",
-               .value = "DIR",
-               .path = {.kind = Path::kOutputRun},
-               .required = true,
-               .recorded = false,
-               .later = Later::kFree});
+  options.add("run", s.run, Placeholder{"DIR"}, Path{.kind = Path::kOutputRun}, kRequired, kNotRecorded, Later::kFree,
+              "run directory; created, or resumed if it holds a run");
   add_training_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
   add_precision(options, s.precision, ModelUse::kTraining);
-  options.add("allow-other-arithmetic", s.allow_other_arithmetic,
-              {.help = "resume a run whose precision or processor was another, which changes the last digits of its "
-                       "results",
-               .recorded = false,
-               .later = Later::kFree});
-  options.add("check-ranks", s.check_ranks,
-              {.help = "number of ranks that the training will have, for --check [the ranks that check]",
-               .recorded = false,
-               .later = Later::kFree,
-               .low = 1,
-               .high = 1e6});
+  options.add("allow-other-arithmetic", s.allow_other_arithmetic, kNotRecorded, Later::kFree,
+              "resume a run whose precision or processor was another, which changes the last digits of its results");
+  options.add("check-ranks", s.check_ranks, kNotRecorded, Later::kFree, within(1, 1e6),
+              "number of ranks that the training will have, for --check [the ranks that check]");
   options.offer_presets();
   options.explain_later();
 }
@@ -332,6 +315,7 @@ std::unique_ptr<Invocation> make_train() {
       "ends (--stop-before), the command writes a checkpoint and ends with exit code 85; the same command then resumes "
       "the run. Options marked (fixed) cannot change when a run is resumed; those marked (first) decide how an empty "
       "run begins and are ignored afterwards; all others may have another value in each attempt.",
+      "--preset small --corpus corpus.h5 --run runs/small --max-minutes 60",
       Steps<Settings>{declare, check, work, true});
 }
 

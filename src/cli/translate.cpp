@@ -4,16 +4,16 @@
 #include <iostream>
 #include <optional>
 
-#include "cli/constraint_options.h"
-#include "cli/models.h"
 #include "cli/n_best.h"
-#include "cli/precision.h"
+#include "cli/options/constraint_options.h"
+#include "cli/options/models.h"
+#include "cli/options/precision.h"
+#include "cli/options/ranks.h"
+#include "cli/options/shortlist_options.h"
+#include "cli/options/translation_options.h"
 #include "cli/progress.h"
-#include "cli/ranks.h"
 #include "cli/resumable_output.h"
-#include "cli/shortlist_options.h"
 #include "cli/translation_input.h"
-#include "cli/translation_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
@@ -78,31 +78,24 @@ struct Settings {
 void declare(Options& options, Settings& s) {
   options.group("Files");
   add_models(options, s.models);
-  options.add("input", s.input, {.help = "text to translate [standard input]", .path = kInputText});
-  options.add(
-      "output", s.output,
-      {.help = "file for the translations, which appears when all lines are translated; an interrupted command that is "
-               "repeated continues [standard output]",
-       .path = kOutputText});
-  options.add(
-      "stream", s.stream,
-      {.help = "translate lines of standard input as they arrive, for a service or a prompt: each round takes the "
-               "lines that have arrived, at most --batch-sentences per rank, and writes their translations "
-               "immediately"});
+  options.add("input", s.input, kBasic, kInputText, "text to translate [standard input]");
+  options.add("output", s.output, kBasic, kOutputText,
+              "file for the translations, which appears when all lines are translated; an interrupted command that is "
+              "repeated continues [standard output]");
+  options.add("stream", s.stream,
+              "translate lines of standard input as they arrive, for a service or a prompt: each round takes the lines "
+              "that have arrived, at most --batch-sentences per rank, and writes their translations immediately");
   options.add("input-format", s.input_format,
-              {.help = "format of the lines of --stream. plain: a sentence. json: an object, {\"id\": 7, \"source\": "
-                       "\"a sentence\"}, answered by {\"id\": 7, \"translation\": ...}"});
-  options.take(line_limit_table(), s.line_limit);
-  options.add("n-best", s.translation.search.n_best,
-              {.help = "number of translations of each line, printed as --n-best-format says; lines count from 0",
-               .low = 1,
-               .high = 1000});
-  options.add(
-      "n-best-format", s.n_best_format,
-      {.help = "format of the n-best list; without --n-best the list has one translation of each line. plain: 'line "
-               "||| text ||| score', where the score is the natural logarithm of the probability, changed by "
-               "--normalize, penalties and bonus. moses: 'line ||| text ||| features ||| score ||| alignment ||| "
-               "word scores'. json: one JSON object per translation"});
+              "format of the lines of --stream. plain: a sentence. json: an object, {\"id\": 7, \"source\": \"a "
+              "sentence\"}, answered by {\"id\": 7, \"translation\": ...}");
+  declare(options, s.line_limit);
+  options.add("n-best", s.translation.search.n_best, within(1, 1000),
+              "number of translations of each line, printed as --n-best-format says; lines count from 0");
+  options.add("n-best-format", s.n_best_format,
+              "format of the n-best list; without --n-best the list has one translation of each line. plain: 'line ||| "
+              "text ||| score', where the score is the natural logarithm of the probability, changed by --normalize, "
+              "penalties and bonus. moses: 'line ||| text ||| features ||| score ||| alignment ||| word scores'. json: "
+              "one JSON object per translation");
   add_translation_options(options, s.translation);
   add_maximum_source_length(options, s.translation);
   add_shortlist_options(options, s.shortlist);
@@ -264,7 +257,7 @@ std::unique_ptr<Invocation> make_translate() {
       "--output the same command then continues, also after a crash and on another number of ranks; until all lines "
       "are "
       "translated, they are in OUTPUT.partial.",
-      Steps<Settings>{declare, check, work});
+      "--model runs/small --input test.en --output test.out", Steps<Settings>{declare, check, work});
 }
 
 }  // namespace rnnsearch::cli

@@ -5,48 +5,27 @@
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::corpus {
-namespace {
-
-using C = CleaningOptions;
-
-constexpr Option<C> kOptions[]{
-    {"max-length",
-     "largest number of words, or pieces, on either side; longer pairs are dropped",
-     field<&C::max_length>(),
-     {.group = kCleaningGroup, .bounds = {.from = 1, .to = 1e6}}},
-    {"max-ratio",
-     "largest ratio of the longer side to the shorter side, in words; other pairs are dropped; 0: no limit",
-     field<&C::max_ratio>(),
-     {.bounds = {.from = 0, .to = 1e6}}},
-    {"keep-empty-targets",
-     "keep pairs without target words, from which a model learns to end a translation at once (translate it with "
-     "--minimum-length-ratio 0); pairs without source words are always dropped",
-     field<&C::keep_empty_targets>()},
-    {"drop-copies", "drop pairs whose two sides have the same words, because they are not translations",
-     field<&C::drop_copies>()},
-    {"drop-repeated",
-     "drop pairs that occurred before, both sides byte for byte (compared by 128-bit digests); the text is read once "
-     "more",
-     field<&C::drop_repeated>()},
-    {"source-script",
-     "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, Cyrl) or by a "
-     "language code (ru, ja); digits, punctuation and symbols do not count",
-     field<&C::source_script>(),
-     {.placeholder = "SCRIPT"}},
-    {"target-script",
-     "drop pairs whose target is not written in this script, as --source-script",
-     field<&C::target_script>(),
-     {.placeholder = "SCRIPT"}},
-    {"script-share",
-     "smallest share of a sentence's letters that must belong to --source-script or --target-script",
-     field<&C::script_share>(),
-     {.bounds = {.from = 0.001, .to = 1}}},
-};
-
-}  // namespace
-
-std::span<const Option<CleaningOptions>> cleaning_option_table() {
-  return kOptions;
+void declare(OptionList& options, CleaningOptions& o) {
+  options.group("Filters of training pairs");
+  options.add("max-length", o.max_length, within(1, 1e6),
+              "largest number of words, or pieces, on either side; longer pairs are dropped");
+  options.add("max-ratio", o.max_ratio, within(0, 1e6),
+              "largest ratio of the longer side to the shorter side, in words; other pairs are dropped; 0: no limit");
+  options.add("keep-empty-targets", o.keep_empty_targets,
+              "keep pairs without target words, from which a model learns to end a translation at once (translate it "
+              "with --minimum-length-ratio 0); pairs without source words are always dropped");
+  options.add("drop-copies", o.drop_copies,
+              "drop pairs whose two sides have the same words, because they are not translations");
+  options.add("drop-repeated", o.drop_repeated,
+              "drop pairs that occurred before, both sides byte for byte (compared by 128-bit digests); the text is "
+              "read once more");
+  options.add("source-script", o.source_script, Placeholder{"SCRIPT"},
+              "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, Cyrl) or by "
+              "a language code (ru, ja); digits, punctuation and symbols do not count");
+  options.add("target-script", o.target_script, Placeholder{"SCRIPT"},
+              "drop pairs whose target is not written in this script, as --source-script");
+  options.add("script-share", o.script_share, within(0.001, 1),
+              "smallest share of a sentence's letters that must belong to --source-script or --target-script");
 }
 
 EvaluationFiles evaluation_files(const std::string& text) {

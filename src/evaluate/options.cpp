@@ -4,80 +4,38 @@
 
 #include <algorithm>
 #include <string>
-#include <type_traits>
-#include <utility>
 
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::evaluate {
-namespace {
-
-using E = EvaluationOptions;
-
-/// A member of the options, or of one of their members.
-template <auto... members>
-constexpr Field<E> at() {
-  using T = std::remove_reference_t<decltype((std::declval<E&>().*....*members))>;
-  return {value::kind_of<T>(), [](const std::string& text, E& o) { return value::read(text, (o.*....*members)); },
-          [](const E& o) { return value::write((o.*....*members)); }, &value::choices_of<T>};
-}
-
-/// The same of an optional member, which has no text where it is not given.
-template <auto... members>
-constexpr Field<E> optional_at() {
-  using T = typename std::remove_reference_t<decltype((std::declval<E&>().*....*members))>::value_type;
-  return {value::kind_of<T>(),
-          [](const std::string& text, E& o) { return value::read(text, (o.*....*members).emplace()); },
-          [](const E& o) { return (o.*....*members) ? value::write(*(o.*....*members)) : std::string(); },
-          &value::choices_of<T>};
-}
-
-constexpr Option<E> kOptions[]{
-    {"tokenizer", "tokenizer of BLEU, as in sacreBLEU", at<&E::bleu, &BleuOptions::tokenizer>(), {.group = "Metrics"}},
-    {"smoothing", "BLEU smoothing method, as in sacreBLEU", at<&E::bleu, &BleuOptions::smoothing>()},
-    {"smooth-value",
-     "parameter of --smoothing floor [0.1] or add-k [1]",
-     optional_at<&E::bleu, &BleuOptions::smooth_value>(),
-     {.bounds = {.from = 0}}},
-    {"lowercase", "compare lower-cased text", at<&E::bleu, &BleuOptions::lowercase>()},
-    {"chrf", "also compute chrF and chrF++", at<&E::chrf>()},
-    {"ter", "also compute TER, the number of edits per 100 reference words; lower is better", at<&E::ter>()},
-    {"sequence-accuracy",
-     "also compute, for tasks with one right answer, the means over sentences, in percent, of PSA (share of reference "
-     "positions whose word is right), LCSR (longest common subsequence over the reference's length) and GeoMean "
-     "(sqrt(PSA LCSR) of each sentence). whole: LCSR of the whole output; cut: of the output cut to the reference's "
-     "length",
-     at<&E::sequence_accuracy>()},
-    {"bootstrap",
-     "number of bootstrap samples for the 95% intervals; 0: no intervals",
-     at<&E::bootstrap, &Bootstrap::samples>(),
-     {.bounds = {.from = 0, .to = 1e6}}},
-    {"seed", "seed of the bootstrap and of the significance tests", at<&E::bootstrap, &Bootstrap::seed>()},
-    {"bucket-by",
-     "side whose length decides in which bucket a sentence is; longest: the longer side of the pair",
-     at<&E::length>(),
-     {.group = "Buckets"}},
-    {"edges", "largest length of each bucket; one more bucket holds all longer sentences", at<&E::edges>()},
-    {"length-tokenizer", "tokenizer that counts the words of a sentence [that of BLEU]",
-     optional_at<&E::length_tokenizer>()},
-    {"significance",
-     "paired test of every other system against --baseline, overall and in each bucket",
-     at<&E::significance, &SignificanceOptions::test>(),
-     {.group = "Significance"}},
-    {"baseline",
-     "name of the system that others are compared with [the first]",
-     at<&E::baseline>(),
-     {.placeholder = "NAME"}},
-    {"significance-samples",
-     "number of samples of the bootstrap [1000] or trials of the randomization [10000]",
-     optional_at<&E::significance, &SignificanceOptions::samples>(),
-     {.bounds = {.from = 1, .to = 1e7}}},
-};
-
-}  // namespace
-
-std::span<const Option<EvaluationOptions>> option_table() {
-  return kOptions;
+void declare(OptionList& options, EvaluationOptions& o) {
+  options.group("Metrics");
+  options.add("tokenizer", o.bleu.tokenizer, "tokenizer of BLEU, as in sacreBLEU");
+  options.add("smoothing", o.bleu.smoothing, "BLEU smoothing method, as in sacreBLEU");
+  options.add("smooth-value", o.bleu.smooth_value, at_least(0), "parameter of --smoothing floor [0.1] or add-k [1]");
+  options.add("lowercase", o.bleu.lowercase, "compare lower-cased text");
+  options.add("chrf", o.chrf, "also compute chrF and chrF++");
+  options.add("ter", o.ter, "also compute TER, the number of edits per 100 reference words; lower is better");
+  options.add("sequence-accuracy", o.sequence_accuracy,
+              "also compute, for tasks with one right answer, the means over sentences, in percent, of PSA (share of "
+              "reference positions whose word is right), LCSR (longest common subsequence over the reference's length) "
+              "and GeoMean (sqrt(PSA LCSR) of each sentence). whole: LCSR of the whole output; cut: of the output cut "
+              "to the reference's length");
+  options.add("bootstrap", o.bootstrap.samples, within(0, 1e6),
+              "number of bootstrap samples for the 95% intervals; 0: no intervals");
+  options.add("seed", o.bootstrap.seed, "seed of the bootstrap and of the significance tests");
+  options.group("Buckets");
+  options.add("bucket-by", o.length,
+              "side whose length decides in which bucket a sentence is; longest: the longer side of the pair");
+  options.add("edges", o.edges, "largest length of each bucket; one more bucket holds all longer sentences");
+  options.add("length-tokenizer", o.length_tokenizer, "tokenizer that counts the words of a sentence [that of BLEU]");
+  options.group("Significance");
+  options.add("significance", o.significance.test,
+              "paired test of every other system against --baseline, overall and in each bucket");
+  options.add("baseline", o.baseline, Placeholder{"NAME"},
+              "name of the system that others are compared with [the first]");
+  options.add("significance-samples", o.significance.samples, within(1, 1e7),
+              "number of samples of the bootstrap [1000] or trials of the randomization [10000]");
 }
 
 void check(const EvaluationOptions& options) {

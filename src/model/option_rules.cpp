@@ -181,8 +181,7 @@ constexpr Rule<M> kRules[]{
 }  // namespace
 
 void check(const ModelOptions& options) {
-  check_bounds(option_table(), "model: ", options);
-  check_rules(kRules, option_table(), kDerived, "model: ", options);
+  check_options<ModelOptions>(options, kRules, kDerived, "model: ");
 }
 
 }  // namespace rnnsearch::model

@@ -52,9 +52,11 @@ Config values_in(const std::string& text) {
 std::string with_first_values(const std::string& text, const Config& before) {
   std::string firsts;
   std::map<std::string, std::string> defaults;
-  for (const auto& row : option_table()) {
-    if (row.more.later != Later::kFirst) continue;
-    const auto [name, _] = *defaults.emplace(row.name, row.field.write(TrainOptions())).first;
+  TrainOptions options;
+  const OptionList list = options_of(options);
+  for (const Option& option : list.rows()) {
+    if (option.later != Later::kFirst) continue;
+    const auto [name, _] = *defaults.emplace(option.name, option.text()).first;
     if (const auto value = before.find(name); value != before.end()) firsts += ini_line(name, value->second);
   }
   std::istringstream lines(text);

@@ -24,18 +24,19 @@ struct Cake {
   Shape shape = Shape::kRound;
 };
 
-constexpr Option<Cake> kCake[]{
-    {"layers", "how many", field<&Cake::layers>(), {.group = "Dough", .bounds = {.from = 1, .to = 10}}},
-    {"sugar", "share of it", field<&Cake::sugar>(), {.bounds = {.from = 0, .to = 1, .below = true}}},
-    row(Later::kFree, "iced", "with icing", field<&Cake::iced>()),
-    row(Later::kFixed, "shape", "its shape", field<&Cake::shape>(), {.group = "Looks"}),
-};
+void declare(OptionList& options, Cake& cake) {
+  options.group("Dough");
+  options.add("layers", cake.layers, within(1, 10), "how many");
+  options.add("sugar", cake.sugar, Bounds{.from = 0, .to = 1, .below = true}, "share of it");
+  options.add("iced", cake.iced, Later::kFree, "with icing");
+  options.group("Looks");
+  options.add("shape", cake.shape, Later::kFixed, "its shape");
+}
 constexpr Derived<Cake> kDerived[]{{"slices", [](const Cake& cake) { return std::to_string(4 * cake.layers); }}};
 constexpr Rule<Cake> kRules[]{
     {[](const Cake& cake) { return cake.iced && cake.shape == Shape::kSquare; }, "iced with shape = {shape}",
      "icing runs off the corners of {slices} slices", "choose shape = round"},
 };
-constexpr std::span<const Option<Cake>> kTable = kCake;
 
 TEST(NamesOfEnums, ReadBackAsWhatTheyName) {
   Shape shape = Shape::kRound;
@@ -47,40 +48,62 @@ TEST(NamesOfEnums, ReadBackAsWhatTheyName) {
   EXPECT_THAT(all_names<Shape>(), testing::ElementsAre("round", "square"));
 }
 
-TEST(OptionRows, RecordAStructAndReadItBack) {
-  const Cake cake{.layers = 3, .sugar = 0.1, .iced = true, .shape = Shape::kSquare};
-  const Config record = record_of(kTable, cake);
+TEST(OptionList, RecordsAStructAndReadsItBack) {
+  Cake cake{.layers = 3, .sugar = 0.1, .iced = true, .shape = Shape::kSquare};
+  const Config record = options_of(cake).record();
   EXPECT_THAT(record, testing::ElementsAre(std::pair("iced", "true"), std::pair("layers", "3"),
                                            std::pair("shape", "square"), std::pair("sugar", "0.1")));
   Cake again;
-  read_record(kTable, record, "box", again);
-  EXPECT_EQ(record_of(kTable, again), record);
+  options_of(again).read_record(record, "box");
+  EXPECT_EQ(options_of(again).record(), record);
 }
 
-TEST(OptionRows, AreNotReadFromARecordThatLacksAValueOrHasAWrongOne) {
-  Cake cake;
-  EXPECT_EQ(message_of([&] {
-              read_record(kTable, {{"sugar", "0.5"}}, "box", cake);
-            }),
-            "box lacks layers, so another version of rnnsearch wrote it; use that one");
-  const auto refusal = [&](const char* name, const char* value) {
-    Config record = record_of(kTable, Cake());
-    record[name] = value;
-    return message_of([&] { read_record(kTable, record, "box", cake); });
+TEST(OptionList, IsNotReadFromARecordThatLacksAValueOrHasAWrongOne) {
+  const auto refusal = [&](Config record) {
+    return message_of([&] {
+      Cake cake;
+      options_of(cake).read_record(record, "box");
+    });
   };
-  EXPECT_EQ(refusal("layers", "many"), "box says layers = 'many', expected a whole number from 1 to 10");
-  EXPECT_EQ(refusal("shape", "flat"), "box says shape = 'flat', expected round or square");
+  EXPECT_EQ(refusal({{"sugar", "0.5"}}), "box lacks layers, so another version of rnnsearch wrote it; use that one");
+  const auto with = [&](const char* name, const char* value) {
+    Cake cake;
+    Config record = options_of(cake).record();
+    record[name] = value;
+    return refusal(record);
+  };
+  EXPECT_EQ(with("layers", "many"), "box says layers = 'many', expected a whole number from 1 to 10");
+  EXPECT_EQ(with("shape", "flat"), "box says shape = 'flat', expected round or square");
 }
 
-TEST(OptionRows, SayWhatALaterAttemptMayDoWithThem) {
-  EXPECT_FALSE(all_say_what_is_later(kTable)) << "layers and sugar say nothing";
-  EXPECT_TRUE(all_say_what_is_later(kTable.last(2)));
-  EXPECT_EQ(kTable.back().more.later, Later::kFixed);
+TEST(OptionList, PlacesAnOptionBehindTheOthersOfItsGroup) {
+  Cake cake;
+  bool burnt = false;
+  std::optional<double> candles;
+  std::vector<std::string> guests;
+  OptionList list = options_of(cake);
+  list.group("Dough");
+  list.add("burnt", burnt, kNotRecorded, "black");
+  list.group("Table");
+  list.add("candles", candles, kRequired, Placeholder{"YEARS"}, "lights");
+  list.add("guest", guests, Choices{{"Ann", "Bob"}}, "who comes");
+  EXPECT_EQ(list.rows()[3].name, "burnt");
+  EXPECT_FALSE(list.rows()[3].recorded);
+  EXPECT_EQ(list.find("shape")->later, Later::kFixed);
+  const Option &lights = *list.find("candles"), &guest = *list.find("guest");
+  EXPECT_TRUE(lights.required);
+  EXPECT_EQ(lights.placeholder, "YEARS");
+  EXPECT_THAT(lights.write(), testing::IsEmpty());
+  EXPECT_TRUE(lights.read("3") && guest.read("Ann") && guest.read("Bob"));
+  EXPECT_EQ(candles, 3);
+  EXPECT_THAT(guest.write(), testing::ElementsAre("Ann", "Bob"));
+  EXPECT_EQ(guest.expected(), "Ann or Bob");
+  EXPECT_EQ(list.find("flour"), nullptr);
 }
 
-TEST(OptionRows, RefuseNumbersOutOfTheirBounds) {
+TEST(OptionList, RefusesNumbersOutOfTheirBounds) {
   const std::string kNone = message_of([] {});
-  const auto refusal = [](const Cake& cake) { return message_of([&] { check_bounds(kTable, "cake: ", cake); }); };
+  const auto refusal = [](Cake cake) { return message_of([&] { options_of(cake).check_bounds("cake: "); }); };
   EXPECT_EQ(refusal({}), kNone);
   EXPECT_EQ(refusal({.layers = 11}), "cake: layers is 11; it must be a whole number from 1 to 10");
   EXPECT_EQ(refusal({.sugar = 1}), "cake: sugar is 1; it must be a number of at least 0 and below 1");
@@ -90,7 +113,7 @@ TEST(OptionRows, RefuseNumbersOutOfTheirBounds) {
 TEST(OptionRules, FillInTheValuesOfOptionsAndWhatIsDerivedFromThem) {
   const std::string kNone = message_of([] {});
   const auto refusal = [](const Cake& cake) {
-    return message_of([&] { check_rules(kRules, kTable, kDerived, "cake: ", cake); });
+    return message_of([&] { check_options<Cake>(cake, kRules, kDerived, "cake: "); });
   };
   EXPECT_EQ(refusal({.iced = true}), kNone);
   EXPECT_EQ(

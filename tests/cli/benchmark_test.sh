@@ -49,7 +49,7 @@ adds_up() {
 is() {  # expected line; then the arguments of rnnsearch benchmark after its launcher
   local expected=$1 found
   shift
-  "$@" --json >json 2>log || fail "$*: $(<log)"
+  "$@" --json - >json 2>log || fail "$*: $(<log)"
   found=$(adds_up <json) || fail "$*: $found: $(<json)"
   [[ $found == "$expected" ]] || fail "$*: '$found' instead of '$expected'"
 }
@@ -97,25 +97,25 @@ is "updates 1 2 1 6 4 0.000093 1800 1800.000" "${together[@]}" --config limit.in
 "$RNNSEARCH" train --corpus corpus.h5 --run run "${tiny[@]:0:8}" --max-updates 1 --threads 1 2>/dev/null
 "$RNNSEARCH" benchmark --config run/config.ini --updates 2 --threads 1 >table || fail "a run's config.ini was refused"
 grep -q 'words per second' table || fail "no table: $(<table)"
-"$RNNSEARCH" benchmark "${tiny[@]}" --updates 1 --machine false --json >json
+"$RNNSEARCH" benchmark "${tiny[@]}" --updates 1 --machine false --json - >json
 ! grep -q -e '"machine": {' -e share_of_bound json || fail "--machine false measured the machine: $(<json)"
 
 # An update in pieces needs less memory.
 peak() { # PIECES
   "$RNNSEARCH" benchmark --embedding 32 --state 128 --alignment 128 --maxout 32 --source-words 200 --target-words 200 --batch-sentences 320 \
-    --updates 1 --untimed-updates 0 --threads 1 --machine false --json --accumulate "$1" | sed -n 's/.*"peak_memory_bytes": \([0-9]*\).*/\1/p'
+    --updates 1 --untimed-updates 0 --threads 1 --machine false --json - --accumulate "$1" | sed -n 's/.*"peak_memory_bytes": \([0-9]*\).*/\1/p'
 }
 (($(peak 8) < $(peak 1) * 6 / 10)) || fail "eight pieces need $(peak 8) bytes, one needs $(peak 1)"
 
 # Latency: the batch of five is translated in pieces of 1, 2, 4 and 5 sentences.
-"${alone[@]}" "${lengths[@]}" --updates 1 --machine false --decode --beam 2 --latency-sentences 7 --json >json || fail "no latency"
+"${alone[@]}" "${lengths[@]}" --updates 1 --machine false --decode --beam 2 --latency-sentences 7 --json - >json || fail "no latency"
 found=$(perl -MJSON::PP -e 'local $/; my $l = decode_json(<STDIN>)->{latency};
   print "$l->{sentences} ", join(",", map { $_->{batch_sentences} } @{$l->{rates}}), " ",
     $l->{p50_seconds} > 0 && $l->{p50_seconds} <= $l->{p99_seconds} ? "ordered" : "not ordered"' <json)
 [[ $found == "7 1,2,4,5 ordered" ]] || fail "the latency is: $found"
 
 # A list of threads: every number of them has its run, ascending, and the last update the same loss.
-"${alone[@]:0:${#alone[@]}-2}" "${lengths[@]}" --updates 2 --threads 3,1,2 --json >json 2>log || fail "--threads 3,1,2: $(<log)"
+"${alone[@]:0:${#alone[@]}-2}" "${lengths[@]}" --updates 2 --threads 3,1,2 --json - >json 2>log || fail "--threads 3,1,2: $(<log)"
 found=$(perl -MJSON::PP -e '
   local $/; my $r = decode_json(<STDIN>);
   my ($curve, $runs) = @$r{qw(thread_scaling runs)};

@@ -54,8 +54,8 @@ constexpr const char* kWrong[] = {
     "evaluate --hypotheses h --references r --bucket-by longest|--source is missing|longest",
     "evaluate --hypotheses h --references r --breakdown unknown|--breakdown|--corpus",
     "evaluate --hypotheses h --references r --sentences|--sentences|--json",
-    "evaluate --hypotheses h --references r --details --json|--details|--json",
-    "evaluate --hypotheses h --references r --chart --json|--chart is for the table",
+    "evaluate --hypotheses h --references r --details --json -|--details|--json",
+    "evaluate --hypotheses h --references r --chart --json -|--chart is for the table",
     "evaluate --hypotheses h --references r --smooth-value 0.5|--smooth-value|floor or add-k|exp",
     "evaluate --hypotheses h --references r --no-unknown|--no-unknown|--model|--hypotheses",
     "evaluate --hypotheses h --references r --beam 3|--beam|--model|--hypotheses",
@@ -142,6 +142,77 @@ constexpr const char* kWrong[] = {
     "translate --model m --input-format json|--input-format json is for --stream",
     "translate --model m --stream --input-format json --n-best-format moses|--input-format json|--n-best-format",
 };
+
+/// What the program prints to standard output for these arguments.
+std::string printed(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "rnnsearch");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_program(static_cast<int>(arguments.size()), arguments.data()), 0);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(Help, HasLinesOfAtMost80Columns) {
+  std::vector<std::string> pages{printed({"--help"}), printed({"--version"})};
+  for (const Command& command : commands()) {
+    pages.push_back(printed({command.name, "--help"}));
+    pages.push_back(printed({command.name, "-h"}));
+  }
+  for (const std::string& page : pages) {
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
+}
+
+TEST(Help, IsShortWithWhatACommandNeedsAndLongWithAllThatItTakes) {
+  const std::string all = printed({"help"});
+  EXPECT_EQ(printed({"-h"}), all);
+  EXPECT_EQ(printed({"--help"}), all);
+  for (const Command& command : commands()) {
+    SCOPED_TRACE(command.name);
+    EXPECT_THAT(all, testing::HasSubstr(fmt::format("\n  {} ", command.name)));
+    const std::string page = printed({command.name, "--help"}), brief = printed({command.name, "-h"});
+    EXPECT_EQ(printed({"help", command.name}), page);
+    EXPECT_THAT(brief, testing::HasSubstr(fmt::format("\nExample:\n  rnnsearch {} ", command.name)));
+    EXPECT_LT(std::count(brief.begin(), brief.end(), '\n'), 60);
+    const auto invocation = command.make();
+    for (const Option& option : invocation->options().rows()) {
+      const std::string name = fmt::format("\n  --{}", option.name);
+      EXPECT_THAT(page, testing::HasSubstr(name));
+      EXPECT_TRUE(!option.required || brief.find(name) != brief.npos) << name;
+    }
+  }
+}
+
+TEST(Help, HasExamplesThatParse) {
+  for (const Command& command : commands()) {
+    SCOPED_TRACE(command.name);
+    const auto invocation = command.make();
+    std::string brief = invocation->options().short_help();
+    const std::string start = fmt::format("\n  rnnsearch {} ", command.name);
+    brief.erase(0, brief.find(start) + start.size());
+    std::istringstream words(brief.substr(0, brief.find("\n\n")));
+    Arguments arguments;
+    for (std::string word; words >> word;) {
+      if (word != "\\") arguments.push_back(word);
+    }
+    EXPECT_TRUE(invocation->options().parse(arguments));
+    invocation->check();
+  }
+}
+
+TEST(Json, GoesToAFileOrToStandardOutputInEveryCommandThatWritesIt) {
+  std::size_t count = 0;
+  for (const Command& command : commands()) {
+    const auto invocation = command.make();
+    const Option* const json = invocation->options().find("json");
+    if (!json) continue;
+    ++count;
+    EXPECT_EQ(json->path.kind, Path::kOutputFile) << command.name;
+    EXPECT_TRUE(json->path.stream) << command.name;
+    EXPECT_THAT(json->help, testing::HasSubstr("as JSON to this file; -: to standard output")) << command.name;
+  }
+  EXPECT_EQ(count, 7U);
+}
 
 TEST(Command, RefusesAWrongCommandLineBeforeItReadsAFile) {
   const Scratch scratch;

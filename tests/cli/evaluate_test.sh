@@ -49,7 +49,7 @@ compared=0
 while read -r hypothesis references case chrf chrf_with_words scores; do
   for score in $scores; do
     IFS=: read -r tokenizer smoothing value bleu <<<"$score"
-    options=(--tokenizer "$tokenizer" --smoothing "$smoothing" --bootstrap 2 --json --chrf)
+    options=(--tokenizer "$tokenizer" --smoothing "$smoothing" --bootstrap 2 --json - --chrf)
     [[ $value == 0 ]] || options+=(--smooth-value "$value")
     [[ $case == mixed ]] || options+=(--lowercase)
     for file in ${references//,/ }; do options+=(--references "$file"); done
@@ -81,7 +81,7 @@ perl -CSD -ne 'chomp; print join(" ", (split / /)[0 .. 2]), "\n"' reference >wor
 cp hypothesis copy
 systems=(--hypotheses hypothesis --hypotheses bad=worse --hypotheses copy --references reference)
 for method in bootstrap randomization; do
-  compare=("${systems[@]}" --significance "$method" --baseline copy --chrf --ter --edges 5 --json)
+  compare=("${systems[@]}" --significance "$method" --baseline copy --chrf --ter --edges 5 --json -)
   evaluate "${compare[@]}" >$method.json
   "$RNNSEARCH" evaluate --threads 2 "${compare[@]}" | cmp - $method.json || fail "two threads compare otherwise than one"
   [[ $(grep -c "\"method\": \"$method\"" $method.json) == 24 ]] || fail "not 2 systems, 4 metrics, 3 rows: $(<$method.json)"
@@ -102,7 +102,10 @@ printf '%s\n' 'a b b' 'a c a' 'd e a' 'b a a a a a a a a a a' 'x x' 'a' 'b' >out
 "$RNNSEARCH" prepare --train-source train --train-target train --test t:test.source:test.target --tokenizer none \
   --source-language en --target-language fr --source-words 8 --target-words 8 --output corpus.h5 >/dev/null
 evaluate --hypotheses output --corpus corpus.h5 --set test/t --breakdown unknown --breakdown rarest \
-  --breakdown frequency --sentences --json >corpus.json
+  --breakdown frequency --sentences --json corpus.json >corpus.txt
+evaluate --hypotheses output --corpus corpus.h5 --set test/t --breakdown unknown --breakdown rarest \
+  --breakdown frequency >plain.txt
+cmp corpus.txt plain.txt || fail "--json FILE changes what is printed"
 python3 - <<'PYTHON' || fail "the breakdown by the corpus"
 import json
 result = json.load(open("corpus.json"))

@@ -31,7 +31,7 @@ declare -A missing=( # a command line that names a file that does not exist
   [score]="--model nowhere --source nowhere --target nowhere" [evaluate]="--hypotheses nowhere --references nowhere"
   [align]="--model nowhere --source nowhere" [benchmark]="--corpus nowhere" [rescore]="--list nowhere --weight F=1" [node-check]=""
 )
-mapfile -t commands < <("$RNNSEARCH" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+mapfile -t commands < <("$RNNSEARCH" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
 ((${#commands[@]} > 9)) || fail "rnnsearch --help lists only ${commands[*]}"
 for command in "${commands[@]}"; do
   if [[ $command =~ ^(report|average|inspect)$ ]]; then

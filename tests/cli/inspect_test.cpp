@@ -31,7 +31,7 @@ TEST(Inspect, ListsTheParametersOfTheModelHoweverTheirGroupIsLinked) {
   save(path);
   const auto shown = [&] {
     testing::internal::CaptureStdout();
-    EXPECT_EQ(run(make_inspect(), {path.string(), "--json"}), 0);
+    EXPECT_EQ(run(make_inspect(), {path.string(), "--json", "-"}), 0);
     return testing::internal::GetCapturedStdout();
   };
   const std::string good = shown();

@@ -28,7 +28,7 @@ has '6 +1 +33.33%  #{12} +1 +33.33%  #{12}'
 has 'source  A dog ⁇ a cat\.'
 has 'target  Un chien, un chat !'
 [[ $(grep -c '^source  ' shown) == 2 ]] || fail "not two pairs: $(<shown)"
-"$RNNSEARCH" inspect corpus.h5 --pairs 1 --json >json
+"$RNNSEARCH" inspect corpus.h5 --pairs 1 --json - >json
 perl -MJSON::PP -e 'local $/; my $j = decode_json(<>); my $d = $j->{selection}{dropped};
   die "dropped" unless $d->{copied} == 1 && $d->{source_script} == 1 && $j->{selection}{pairs_read} == 7;
   die "train" unless $j->{train}{pairs} == 3 && $j->{train}{source_unknown_words} == 3;

@@ -13,7 +13,7 @@ cmake --install "$(dirname "$RNNSEARCH")" --prefix "$PWD/prefix" >install.log ||
 share=$PWD/prefix/share
 [[ -d $share/man/man1 ]] || { echo "skipped: CMake found no Perl with Pod::Man" >&2; exit 77; }
 
-mapfile -t commands < <("$RNNSEARCH" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+mapfile -t commands < <("$RNNSEARCH" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
 ((${#commands[@]} > 0)) || fail "rnnsearch --help lists no commands"
 export LC_ALL=C.UTF-8
 for command in '' "${commands[@]}"; do

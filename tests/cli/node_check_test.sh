@@ -70,7 +70,7 @@ fi
 
 # As JSON.
 command -v perl >/dev/null && perl -MJSON::PP -e1 || exit 0
-mpirun -n 2 "${check[@]}" "${many[@]}" --json 2>err | perl -MJSON::PP -e '
+mpirun -n 2 "${check[@]}" "${many[@]}" --json - 2>err | perl -MJSON::PP -e '
   local $/; my $r = decode_json(<STDIN>);
   @{$r->{ranks}} == 2 && $r->{failed} == 0 && @{$r->{allreduce}} == 3 or die "ranks or sums are missing\n";
   exists $_->{cores} && exists $_->{numa_domains} or die "a rank has no cores\n" for @{$r->{ranks}};

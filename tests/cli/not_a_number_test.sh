@@ -31,7 +31,7 @@ every "1 2" "source, line 2: the model computes NaN" translate "${model[@]}" --i
 every 1 "corpus.h5 (dev), line 1: the model computes NaN" evaluate "${model[@]}" --corpus corpus.h5 --set dev
 every "1 2" "text/test.source, line 1: the model computes NaN" align "${model[@]}" --source text/test.source --pharaoh -
 every 2 "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target
-every 1 "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target --json
+every 1 "text/test.source, line 1: the model computes NaN" score "${model[@]}" --source text/test.source --target text/test.target --json -
 awk '{print NR - 1 " ||| " $0 " ||| F= 1 ||| 1"}' text/test.target >list
 every 1 "list, line 1: the model computes NaN" rescore "${model[@]}" --list list --source text/test.source
 untrained=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --target-words 50 --source-length 4 --target-length 4

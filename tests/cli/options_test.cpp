@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "cli/presets.h"
-#include "cli/suggestion.h"
+#include "cli/options/presets.h"
+#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "tests/support/message_of.h"
@@ -37,20 +37,20 @@ struct Settings {
 
 struct Fixture {
   Settings settings;
-  Options options{"cook", "Cooks."};
+  Options options{"cook", "Cooks.", "--beam 3"};
   Fixture() {
     options.group("Search");
-    options.add("beam", settings.beam, {.help = "hypotheses kept", .low = 1, .high = 1000});
-    options.add("rate", settings.rate, {.help = "how fast", .low = 0});
-    options.add("normalize", settings.normalize, {.help = "divide by length"});
-    options.add("biases", settings.biases, {.help = "have biases"});
+    options.add("beam", settings.beam, within(1, 1000), "hypotheses kept");
+    options.add("rate", settings.rate, at_least(0), "how fast");
+    options.add("normalize", settings.normalize, "divide by length");
+    options.add("biases", settings.biases, "have biases");
     options.group("Text");
-    options.add("tokenizer", settings.tokenizer, {.help = "how to cut", .choices = {"words", "none"}});
-    options.add("output", settings.output, {.help = "the file to write", .value = "FILE", .recorded = false});
-    options.add("test", settings.test, {.help = "a test set", .value = "NAME"});
-    options.add("edges", settings.edges, {.help = "bucket edges"});
-    options.add("limit", settings.limit, {.help = "stop there"});
-    options.add("shape", settings.shape, {.help = "its shape"});
+    options.add("tokenizer", settings.tokenizer, Choices{{"words", "none"}}, "how to cut");
+    options.add("output", settings.output, Placeholder{"FILE"}, kNotRecorded, "the file to write");
+    options.add("test", settings.test, Placeholder{"NAME"}, "a test set");
+    options.add("edges", settings.edges, "bucket edges");
+    options.add("limit", settings.limit, "stop there");
+    options.add("shape", settings.shape, "its shape");
   }
 };
 
@@ -88,29 +88,6 @@ TEST(Options, LetTheCommandLineWinOverTheFile) {
   EXPECT_EQ(f.settings.rate, 2);
   EXPECT_FALSE(f.settings.normalize);
   EXPECT_THAT(f.settings.test, testing::ElementsAre("c"));
-}
-
-struct Oven {
-  double heat = 180;
-};
-constexpr rnnsearch::Option<Oven> kOven[]{
-    {"heat", "degrees", field<&Oven::heat>(), {.group = "Oven", .bounds = {.from = 0}}},
-    {"fuel", "never taken", field<&Oven::heat>(), {.group = "Else"}},
-    {"top", "heats from above", field<&Oven::heat>(), {.group = "Oven", .in_ini = false}},
-};
-
-TEST(Options, TakeTheRowsOfATable) {
-  Oven oven;
-  Options options("bake", "Bakes.");
-  options.take(std::span<const rnnsearch::Option<Oven>>(kOven), oven, {"fuel"});
-  const std::string help = options.help();
-  EXPECT_THAT(help, HasSubstr("--heat X"));
-  EXPECT_THAT(help, HasSubstr("degrees [180]"));
-  EXPECT_THAT(help, Not(HasSubstr("fuel")));
-  EXPECT_THAT(options.ini(), HasSubstr("# Oven\nheat = 180\n"));
-  EXPECT_THAT(options.ini(), Not(HasSubstr("top")));
-  EXPECT_TRUE(options.parse({"--heat", "200"}));
-  EXPECT_EQ(oven.heat, 200);
 }
 
 TEST(Options, RenderAnIniThatRepeatsTheRun) {
@@ -162,27 +139,6 @@ TEST(Options, RenderAnIniThatReadsBackAnyValueWithoutControlCharacters) {
     f.options.parse({"--test", value});
     EXPECT_THROW(f.options.ini(), UsageError) << value;
   }
-}
-
-struct Freezer {
-  std::optional<double> cold;
-};
-constexpr rnnsearch::Option<Freezer> kFreezer[]{
-    {"cold",
-     "degrees",
-     {value::Kind::kNumber, [](const std::string& text, Freezer& o) { return value::read(text, o.cold.emplace()); },
-      [](const Freezer& o) { return o.cold ? value::write(*o.cold) : std::string(); }, &value::choices_of<double>}},
-};
-
-TEST(Options, HaveNoValueOfAnOptionalRowThatIsNotGiven) {
-  Freezer freezer;
-  Options options("freeze", "Freezes.");
-  options.take(std::span<const rnnsearch::Option<Freezer>>(kFreezer), freezer);
-  EXPECT_THAT(options.values(), testing::IsEmpty());
-  EXPECT_THAT(options.ini(), Not(HasSubstr("cold")));
-  EXPECT_FALSE(freezer.cold);
-  options.parse({"--cold", "-18"});
-  EXPECT_THAT(options.values(), testing::ElementsAre(std::pair("cold", "-18")));
 }
 
 TEST(Options, AreRefusedWithTheNearestNameWhenUnknown) {
@@ -247,8 +203,8 @@ TEST(Options, AreRefusedWithoutValueAndWithoutDashes) {
 
 TEST(Options, AreMissedWhenRequired) {
   std::string output;
-  Options options("cook", "Cooks.");
-  options.add("output", output, {.help = "the file to write", .required = true});
+  Options options("cook", "Cooks.", "");
+  options.add("output", output, kRequired, "the file to write");
   EXPECT_THAT([&] { options.parse({}); },
               testing::ThrowsMessage<Error>(std::string("--output is missing: the file to write")));
 }

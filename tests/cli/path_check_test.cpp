@@ -1,4 +1,4 @@
-#include "cli/path_check.h"
+#include "cli/options/path_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,10 +44,10 @@ class Folder {
 };
 
 /// A value of the option that has this path in it.
-std::string value_with(const About& about, const std::string& path) {
-  if (about.value.starts_with("[NAME=]")) return "name=" + path;
-  if (about.value == "NAME:SRC:REF") return "name:other:" + path;
-  if (about.value == "FILE:WEIGHT") return path + ":0.5";
+std::string value_with(const Option& about, const std::string& path) {
+  if (about.placeholder.starts_with("[NAME=]")) return "name=" + path;
+  if (about.placeholder == "NAME:SRC:REF") return "name:other:" + path;
+  if (about.placeholder == "FILE:WEIGHT") return path + ":0.5";
   return path;
 }
 
@@ -55,9 +55,9 @@ std::string value_with(const About& about, const std::string& path) {
 std::string said(const Command& command, const Arguments& given) {
   const auto invocation = command.make();
   Arguments arguments = given;
-  for (const auto& [name, about] : invocation->options().abouts()) {
-    if (!about.required || std::find(given.begin(), given.end(), "--" + name) != given.end()) continue;
-    arguments.insert(arguments.end(), {"--" + name, "any-" + name});
+  for (const Option& about : invocation->options().rows()) {
+    if (!about.required || std::find(given.begin(), given.end(), "--" + about.name) != given.end()) continue;
+    arguments.insert(arguments.end(), {"--" + about.name, "any-" + about.name});
   }
   try {
     invocation->options().parse(arguments);
@@ -68,10 +68,11 @@ std::string said(const Command& command, const Arguments& given) {
 }
 
 /// Calls act(command, name, about) for every option that names a path.
-void for_each_path(const std::function<void(const Command&, const std::string&, const About&)>& act) {
+void for_each_path(const std::function<void(const Command&, const std::string&, const Option&)>& act) {
   for (const Command& command : commands()) {
-    for (const auto& [name, about] : command.make()->options().abouts()) {
-      if (about.path.kind != Path::kNone) act(command, name, about);
+    const auto invocation = command.make();
+    for (const Option& about : invocation->options().rows()) {
+      if (about.path.kind != Path::kNone) act(command, about.name, about);
     }
   }
 }
@@ -82,9 +83,11 @@ TEST(Outputs, AreNoInputAndNoOtherOutputOfAnyCommand) {
       {"file", {"file", "./file", folder.absolute("file"), "link", "hard", "here/file", "sub/../file"}},
       {"new", {"new", "./new", folder.absolute("new"), "dangling", "here/new", "sub/../new"}}};
   std::size_t cells = 0;
-  for_each_path([&](const Command& command, const std::string& output, const About& of_output) {
+  for_each_path([&](const Command& command, const std::string& output, const Option& of_output) {
     if (!of_output.path.is_output()) return;
-    for (const auto& [other, of_other] : command.make()->options().abouts()) {
+    const auto invocation = command.make();
+    for (const Option& of_other : invocation->options().rows()) {
+      const std::string& other = of_other.name;
       const bool resumes = of_output.path.kind == Path::kOutputRun && of_other.path.kind == Path::kInputRun;
       if (other == output || of_other.path.kind == Path::kNone || resumes) continue;
       for (const auto& [name, aliases] : names) {
@@ -132,7 +135,7 @@ TEST(Outputs, AreNotUnderANameThatAnotherOutputGets) {
 TEST(Outputs, AreNoFileOfARun) {
   const Folder folder;
   fs::create_directory_symlink("run/checkpoints", "linked");
-  for_each_path([&](const Command& command, const std::string& name, const About& about) {
+  for_each_path([&](const Command& command, const std::string& name, const Option& about) {
     if (!about.path.is_output()) return;
     for (const char* path : {"run/checkpoints/x", "run/checkpoints/sub/x", "linked/x", "run/validation/x"}) {
       EXPECT_THAT(said(command, {"--" + name, path}), HasSubstr("keeps the files of the run")) << command.name << path;
@@ -151,12 +154,12 @@ TEST(Outputs, AreNoFileOfARun) {
 TEST(Dash, IsAStreamWhereTheOptionTakesOneAndElsewhereRefused) {
   const Folder folder;
   std::size_t streams = 0;
-  for_each_path([&](const Command& command, const std::string& name, const About& about) {
+  for_each_path([&](const Command& command, const std::string& name, const Option& about) {
     if (name == "config") return;
     const std::string answer = said(command, {"--" + name, value_with(about, "-")});
     if (about.path.stream) {
       EXPECT_EQ(answer, "accepted") << command.name << " --" << name;
-      EXPECT_THAT(about.value, HasSubstr("|-"));
+      EXPECT_THAT(command.make()->options().help(), HasSubstr("--" + name + " FILE|-"));
       ++streams;
     } else {
       EXPECT_THAT(answer, testing::AllOf(HasSubstr("--" + name + " is '-'"), HasSubstr("./-"))) << command.name;
@@ -176,7 +179,9 @@ TEST(EmptyValues, AreRefusedOfEveryOptionOnTheCommandLineAndInAFile) {
   const Folder folder;
   std::size_t cells = 0;
   for (const Command& command : commands()) {
-    for (const auto& [name, about] : command.make()->options().abouts()) {
+    const auto invocation = command.make();
+    for (const Option& about : invocation->options().rows()) {
+      const std::string& name = about.name;
       if (name == "help") continue;
       for (const Arguments& arguments : {Arguments{"--" + name, ""}, Arguments{"--" + name + "="}}) {
         EXPECT_THAT(said(command, arguments), HasSubstr("--" + name + " needs a value")) << command.name;
@@ -194,7 +199,7 @@ TEST(EmptyValues, AreRefusedOfEveryOptionOnTheCommandLineAndInAFile) {
 
 TEST(EmptyPaths, AreRefusedInsideOfValues) {
   const Folder folder;
-  for_each_path([&](const Command& command, const std::string& name, const About& about) {
+  for_each_path([&](const Command& command, const std::string& name, const Option& about) {
     if (about.path.in == nullptr || name == "resume") return;
     EXPECT_THAT(said(command, {"--" + name, value_with(about, "")}), HasSubstr("--" + name)) << command.name;
     EXPECT_THAT(said(command, {"--" + name, value_with(about, "x"), "--" + name, ""}), HasSubstr("needs a value"));

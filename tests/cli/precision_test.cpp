@@ -1,4 +1,4 @@
-#include "cli/precision.h"
+#include "cli/options/precision.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -31,7 +31,7 @@ kill -9 $!
 wait $! 2>/dev/null || true
 (($(left) == 2)) || fail "what was killed left nothing to remove: $(ls -A)"
 
-"${prepare[@]}" --json >/dev/null
+"${prepare[@]}" --json - >/dev/null
 { [[ -s corpus.h5 ]] && (($(left) == 1)); } || fail "there should be one file, of the process that lives: $(ls -A)"
 kill -CONT $alive
 wait $alive || fail "the one that went on could not end its work"

@@ -1,8 +1,8 @@
-#include "cli/presets.h"
+#include "cli/options/presets.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/training_options.h"
+#include "cli/options/training_options.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/model/option_rules.h"
 #include "rnnsearch/model/options.h"
@@ -16,7 +16,7 @@ TEST(Presets, AreAllSystemsThatMakeSense) {
   for (const Preset& preset : presets()) {
     SCOPED_TRACE(preset.name);
     TrainingSettings settings;
-    Options options("train", "");
+    Options options("train", "", "");
     options.offer_presets();
     add_training_options(options, settings);
     ASSERT_TRUE(options.parse({"--preset", preset.name}));
@@ -31,7 +31,7 @@ TEST(Presets, AreAllSystemsThatMakeSense) {
 TEST(Presets, ChangeTheOptionsThatTheyState) {
   const auto settings_of = [](const char* preset) {
     TrainingSettings settings;
-    Options options("train", "");
+    Options options("train", "", "");
     options.offer_presets();
     add_training_options(options, settings);
     EXPECT_TRUE(options.parse({"--preset", preset}));
@@ -51,7 +51,7 @@ TEST(Presets, ChangeTheOptionsThatTheyState) {
 /// The options with which tests/model/notebook_replay_test.cpp replays the notebook.
 TEST(Presets, HaveTheNotebookAsItIsPrinted) {
   TrainingSettings settings;
-  Options options("train", "");
+  Options options("train", "", "");
   options.offer_presets();
   add_training_options(options, settings);
   ASSERT_TRUE(options.parse({"--preset", "notebook-as-printed"}));

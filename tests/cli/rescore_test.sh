@@ -44,8 +44,8 @@ with open("pairs", "w") as pairs, open("pairs.target", "w") as targets:
     number, text = line.split(" ||| ")[:2]
     print(source[int(number)], file=pairs)
     print(text, file=targets)'
-"$RNNSEARCH" score --model right --source pairs --target pairs.target --batch-sentences 20 --precision f32 --json >right.json
-"$RNNSEARCH" score --model encdec --source pairs --target pairs.target --batch-sentences 20 --precision f32 --json >other.json
+"$RNNSEARCH" score --model right --source pairs --target pairs.target --batch-sentences 20 --precision f32 --json - >right.json
+"$RNNSEARCH" score --model encdec --source pairs --target pairs.target --batch-sentences 20 --precision f32 --json - >other.json
 cat >compare.py <<'PYTHON'
 import json
 right, other = (json.load(open(name + ".json"))["lines"] for name in ("right", "other"))

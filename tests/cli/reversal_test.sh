@@ -6,7 +6,7 @@ source "$SOURCE/tests/support/shell.sh"
 "$SOURCE/data/reversal.sh" text --vocabulary 8 --max-length 6 --train 4000 --dev 100 --test 200 >/dev/null
 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none \
   --dev-source text/dev.source --dev-target text/dev.target --test t:text/test.source:text/test.target \
-  --output corpus.h5 --json >prepare.json
+  --output corpus.h5 --json - >prepare.json
 grep -q '"pairs_kept": 4000' prepare.json || fail "prepare did not keep all pairs: $(<prepare.json)"
 
 cat >config.ini <<'END'
@@ -45,13 +45,13 @@ right=$(paste -d '\n' one text/test.target | awk 'NR % 2 { line = $0; next } lin
 paste found expected | awk '$1 < $2 - 1e-3 { ++worse } END { exit !(NR == 200 && worse <= 10) }' ||
   fail "search finds less probable translations than there are"
 
-"$RNNSEARCH" evaluate --hypotheses search=one --model model=run --corpus corpus.h5 --set test/t --edges 3 --json >bleu.json
+"$RNNSEARCH" evaluate --hypotheses search=one --model model=run --corpus corpus.h5 --set test/t --edges 3 --json - >bleu.json
 [[ $(sed -n 2p bleu.json) == '  "format": "rnnsearch-evaluation",' ]] || fail "not an evaluation: $(<bleu.json)"
 [[ $(grep -c '"system"' bleu.json) == 2 ]] || fail "not two systems: $(<bleu.json)"
 "$RNNSEARCH" evaluate --hypotheses search=one --references text/test.target --edges 3 >table
 grep -q '^all  *200 ' table || fail "the table has no row for all: $(<table)"
 
-"$RNNSEARCH" inspect run --json >checkpoint.json
+"$RNNSEARCH" inspect run --json - >checkpoint.json
 grep -q '"system": "RNNsearch"' checkpoint.json || fail "inspect does not name the system"
 "$RNNSEARCH" inspect corpus.h5 >corpus.txt
 grep -q '^test/t  *[0-9]' corpus.txt || fail "inspect does not list the test set"

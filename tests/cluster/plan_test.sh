@@ -80,8 +80,8 @@ is found.json '
 
 # what the program itself writes
 tiny=(--embedding 8 --state 8 --alignment 8 --maxout 8 --source-words 50 --target-words 60 --updates 1 --machine false)
-"$RNNSEARCH" benchmark "${tiny[@]}" --batch-sentences 4 --threads 1 --json >one.json
-"$RNNSEARCH" benchmark "${tiny[@]}" --batch-sentences 2 --threads 1,2 --json >two.json 2>log || fail "$(<log)"
+"$RNNSEARCH" benchmark "${tiny[@]}" --batch-sentences 4 --threads 1 --json - >one.json
+"$RNNSEARCH" benchmark "${tiny[@]}" --batch-sentences 2 --threads 1,2 --json - >two.json 2>log || fail "$(<log)"
 for files in one.json two.json 'one.json two.json'; do
   read -ra names <<<"$files"
   "${plan[@]}" --benchmark "${names[@]}" >table || fail "$files: no plan"
@@ -96,7 +96,7 @@ echo 'no JSON' >text
 refuses "text: " --benchmark text
 echo '{"timed": "updates"}' >short.json
 refuses "short.json is not from rnnsearch benchmark" --benchmark short.json
-"$RNNSEARCH" benchmark "${tiny[@]}" --batch-sentences 4 --threads 1 --decode --json >decoded.json
+"$RNNSEARCH" benchmark "${tiny[@]}" --batch-sentences 4 --threads 1 --decode --json - >decoded.json
 refuses "decoded.json has batches translated" --benchmark decoded.json
 refuses "same batch-sentences" --benchmark one.json one.json
 refuses "optimiser alone needs" --words-per-second 1e6

@@ -20,7 +20,7 @@ train() {
   before=$(sent_by_n1)
   "$lab" mpirun -n 4 "$@" -x RNNSEARCH_OVERSUBSCRIBE=1 "$RNNSEARCH" benchmark --preset small --embedding 250 --state 150 --alignment 150 \
     --maxout 150 --source-words 12000 --target-words 12000 --batch-sentences 64 --source-length 10 --target-length 10 --precision f32 \
-    --threads 1 --updates 5 --untimed-updates 1 --machine false --json >"$name.json" 2>"$name.log" || { cat "$name.log" >&2 && exit 1; }
+    --threads 1 --updates 5 --untimed-updates 1 --machine false --json - >"$name.json" 2>"$name.log" || { cat "$name.log" >&2 && exit 1; }
   after=$(sent_by_n1)
   loss=$(grep -o '"last_loss": *[0-9.e+-]*' "$name.json")
   echo "$((after - before)) $loss"

@@ -29,7 +29,7 @@ for host in n1 n2; do "$lab" slow $host "$mbits"; done
 # measure WAY: writes the figures of an update with --overlap WAY to WAY.json
 measure() {
   "$lab" mpirun -n 2 -x RNNSEARCH_OVERSUBSCRIBE=1 "$RNNSEARCH" benchmark "${options[@]}" --threads 1 --updates "$updates" \
-    --untimed-updates 1 --json --overlap "$1" >"$1.json" 2>"$1.log" || { cat "$1.log" >&2 && exit 1; }
+    --untimed-updates 1 --json - --overlap "$1" >"$1.json" 2>"$1.log" || { cat "$1.log" >&2 && exit 1; }
 }
 figure() {
   grep -o "\"$2\": *[0-9.e+-]*" "$1.json" | head -n 1 | grep -o '[0-9.e+-]*$'

@@ -20,9 +20,10 @@ TEST(EvaluationFiles, AreSeparatedByColonsThatAreNotEscaped) {
 
 TEST(CleaningOptions, AreReadByTheirRows) {
   CleaningOptions options;
-  for (const auto& row : cleaning_option_table()) {
-    const std::string text = row.field.write(options);
-    EXPECT_TRUE(row.field.read(text, options)) << row.name;
+  const OptionList list = options_of(options);
+  for (const Option& option : list.rows()) {
+    const std::string text = option.text();
+    EXPECT_TRUE(option.read(text)) << option.name;
   }
   EXPECT_EQ(options, CleaningOptions());
 }

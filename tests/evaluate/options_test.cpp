@@ -8,15 +8,10 @@
 namespace rnnsearch::evaluate {
 namespace {
 
-const Option<EvaluationOptions>& row(std::string_view name) {
-  for (const auto& option : option_table()) {
-    if (option.name == name) return option;
-  }
-  throw Error("there is no such row");
-}
-
 TEST(EvaluationOptions, ReadBackWhatTheyWrite) {
   EvaluationOptions options;
+  const OptionList list = options_of(options);
+  EXPECT_EQ(list.find("smooth-value")->text(), "");
   for (const auto& [name, text] : {std::pair{"tokenizer", "zh"},
                                    {"smoothing", "floor"},
                                    {"smooth-value", "0.25"},
@@ -28,15 +23,14 @@ TEST(EvaluationOptions, ReadBackWhatTheyWrite) {
                                    {"length-tokenizer", "none"},
                                    {"significance", "bootstrap"},
                                    {"significance-samples", "50"}}) {
-    EXPECT_TRUE(row(name).field.read(text, options)) << name;
-    EXPECT_EQ(row(name).field.write(options), text) << name;
+    EXPECT_TRUE(list.find(name)->read(text)) << name;
+    EXPECT_EQ(list.find(name)->text(), text) << name;
   }
   EXPECT_EQ(options.bleu.smooth_value, 0.25);
   EXPECT_EQ(options.length_tokenizer, text::BleuTokenizer::kNone);
   EXPECT_EQ(options.significance.samples, 50u);
   EXPECT_NO_THROW(check(options));
-  EXPECT_EQ(row("smooth-value").field.write({}), "");
-  EXPECT_FALSE(row("tokenizer").field.read("moses", options));
+  EXPECT_FALSE(list.find("tokenizer")->read("moses"));
 }
 
 TEST(EvaluationOptions, RefuseABaselineThatIsNoSystem) {

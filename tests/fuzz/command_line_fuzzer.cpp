@@ -236,13 +236,22 @@ void run_all(const Arguments& arguments, const cli::Command* command) {
   std::vector<const char*> argv{"rnnsearch"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   const std::string name = arguments.empty() ? "" : arguments.front();
-  const bool informs = command || name == "--help" || name == "help" || name == "--version";
+  const std::string topic = name == "help" && arguments.size() == 2 ? arguments.back() : name;
+  const auto commands = cli::commands();
+  const bool informs = command || topic == "--help" || topic == "-h" || topic == "help" || topic == "--version" ||
+                       (topic != name && std::any_of(commands.begin(), commands.end(),
+                                                     [&](const auto& one) { return one.name == topic; }));
   const Capture capture;
   const int code = cli::run_program(static_cast<int>(argv.size()), argv.data());
   const std::string out = capture.out.str(), err = capture.err.str();
   require(code == (informs ? 0 : cli::kWrongUsage), "the exit code is wrong");
   require(out.empty() == !informs && err.empty() == informs, "standard output and standard error are confused");
-  if (command) require(out == command->make()->options().help(), "--help is not the help of the command");
+  if (command) {
+    const auto invocation = command->make();
+    const bool all = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
+    require(out == (all ? invocation->options().help() : invocation->options().short_help()),
+            "--help or -h is not the help of the command");
+  }
   if (informs || name.empty()) return;
   require(err.ends_with('\n'), "an error without a line end");
   const std::string sentence = err.substr(0, err.size() - 1);
@@ -250,7 +259,6 @@ void run_all(const Arguments& arguments, const cli::Command* command) {
   constexpr std::string_view kWho = "rnnsearch: ";
   require(sentence.starts_with(kWho), "an error that does not say from whom");
   if (const auto suggested = suggested_by(sentence.substr(kWho.size()))) {
-    const auto commands = cli::commands();
     require(std::any_of(commands.begin(), commands.end(), [&](const auto& c) { return c.name == *suggested; }),
             "the suggestion is no command");
   }
@@ -301,7 +309,8 @@ void fuzz(Arguments arguments) {
   const auto commands = cli::commands();
   const auto command = std::find_if(commands.begin(), commands.end(),
                                     [&](const auto& c) { return !arguments.empty() && c.name == arguments.front(); });
-  const bool asks_for_help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
+  const bool asks_for_help = std::any_of(arguments.begin(), arguments.end(),
+                                         [](const std::string& word) { return word == "--help" || word == "-h"; });
   if (command == commands.end() || asks_for_help) {
     run_all(arguments, command == commands.end() ? nullptr : &*command);
     return;

@@ -363,44 +363,41 @@ TEST(NamesOfOptions, ReadBackAsWhatTheyName) {
       ThrowsMessage<Error>(AllOf(HasSubstr("choose none, additive, "), HasSubstr(" or " + attention_names().back()))));
 }
 
-const Option<ModelOptions>& row_of(std::string_view name) {
-  for (const auto& row : option_table()) {
-    if (row.name == name) return row;
-  }
-  throw Error("no option is called {}", name);
-}
-
 TEST(OptionTable, ReadsBackWhatItWrites) {
-  for (const auto& row : option_table()) {
-    ModelOptions options = rnnsearch_50();
-    std::vector<std::string> texts = row.field.choices();
-    if (texts.empty()) texts.push_back(row.field.write(options));
+  ModelOptions options = rnnsearch_50();
+  const OptionList list = options_of(options);
+  for (const Option& option : list.rows()) {
+    std::vector<std::string> texts = option.choices;
+    if (texts.empty()) texts.push_back(option.text());
     for (const std::string& text : texts) {
-      EXPECT_TRUE(row.field.read(text, options)) << row.name << " = " << text;
-      EXPECT_EQ(row.field.write(options), text) << row.name;
+      EXPECT_TRUE(option.read(text)) << option.name << " = " << text;
+      EXPECT_EQ(option.text(), text) << option.name;
     }
-    EXPECT_EQ(row.field.read("nothing of the kind", options), false) << row.name;
+    EXPECT_EQ(option.read("nothing of the kind"), false) << option.name;
+    EXPECT_EQ(option.later, Later::kFixed) << option.name;
   }
 }
 
 TEST(OptionTable, HasNoNameTwice) {
+  ModelOptions options;
+  const OptionList list = options_of(options);
   std::set<std::string_view> names;
-  for (const auto& row : option_table()) EXPECT_TRUE(names.insert(row.name).second) << row.name;
+  for (const Option& option : list.rows()) EXPECT_TRUE(names.insert(option.name).second) << option.name;
 }
 
 TEST(OptionTable, KnowsWhichInputsAnOptionMayName) {
-  const auto& state = row_of("state-inputs");
-  const auto& readout = row_of("readout-inputs");
   ModelOptions options;
+  const OptionList list = options_of(options);
+  const Option &state = *list.find("state-inputs"), &readout = *list.find("readout-inputs");
   for (const char* names : {"state,word,context", "state", "word,context", "none"}) {
-    EXPECT_TRUE(readout.field.read(names, options)) << names;
-    EXPECT_EQ(readout.field.write(options), names);
+    EXPECT_TRUE(readout.read(names)) << names;
+    EXPECT_EQ(readout.text(), names);
   }
-  EXPECT_TRUE(state.field.read("context,word", options));
-  EXPECT_EQ(state.field.write(options), "word,context");
-  EXPECT_FALSE(state.field.read("state,word", options));
+  EXPECT_TRUE(state.read("context,word"));
+  EXPECT_EQ(state.text(), "word,context");
+  EXPECT_FALSE(state.read("state,word"));
   EXPECT_THAT(state.expected(), HasSubstr("word and context"));
-  for (const char* names : {"word,word", "word,", ""}) EXPECT_FALSE(readout.field.read(names, options)) << names;
+  for (const char* names : {"word,word", "word,", ""}) EXPECT_FALSE(readout.read(names)) << names;
 }
 
 }  // namespace

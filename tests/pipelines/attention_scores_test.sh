@@ -34,7 +34,7 @@ grep -q scaled-dot whole/report.html || fail "the page does not name the scores"
 
 touch stamp
 run >again.out 2>&1 || fail "$(tail -n 5 again.out)"
-made=$(find whole -newer stamp -type f ! -path 'whole/*/*' ! -name '*.out' ! -name beam ! -name made-of)
+made=$(find whole -newer stamp -type f ! -path 'whole/*/*' ! -name '*.out' ! -name beam ! -name made-with)
 [[ -z $made ]] || fail "made twice: $made"
 
 code=0

@@ -41,7 +41,7 @@ grep -q 'Table 2' whole/report.md || fail "the Markdown has no Table 2"
 "$RNNSEARCH" inspect whole/corpus-50.h5 >fifty
 ! cmp -s thirty fifty || fail "both corpora are the same"
 # The paper's tokenizer, its order of the data, and translations that are ranked both ways.
-grep -q '"tokenizer": "moses"' <<<"$("$RNNSEARCH" inspect whole/corpus-50.h5 --json)" || fail "not tokenised as Moses does"
+grep -q '"tokenizer": "moses"' <<<"$("$RNNSEARCH" inspect whole/corpus-50.h5 --json -)" || fail "not tokenised as Moses does"
 { grep -qx 'shuffle = once' whole/rnnsearch-50/config.ini && grep -qx 'pool-batches = 20' whole/rnnsearch-50/config.ini &&
   grep -qx 'pool-batches = 10' whole/rnnencdec-30/config.ini; } || fail "the order of the data: $(<whole/rnnencdec-30/config.ini)"
 "$RNNSEARCH" translate --model whole/rnnsearch-50 --input whole/held-out/test.en --beam 2 --retry-below 0 2>/dev/null | cmp - whole/test.rnnsearch-50.fr ||

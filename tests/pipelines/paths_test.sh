@@ -30,10 +30,7 @@ run attention-scores "${text[@]}" --folder -scores "${tiny[@]}" --encoder-state 
 run zh-en "${text[@]}" --source en --target fr --folder -zh "${tiny[@]}"
 run replication --lengths 5 --systems full --rounds 1 --updates 2 --test 10 --folder -replication
 run reversal --systems seq2seq --rounds 1 --updates 2 --max-length 4 --folder -reversal -- --validate-every 0 --log-every 1
-mkdir -p -- -quick
-cp -r -- -text -quick/text
-echo 'en fr' >./-quick/text/.complete
-RNNSEARCH_WORK=$PWD/-quick RNNSEARCH_UPDATES=2 RNNSEARCH_SUBWORDS=300 RNNSEARCH_BEAM=1 RNNSEARCH_RETRY_BELOW=0 run quickstart "${tiny[@]:3}"
+run quickstart "${text[@]}" --words 300 --max-updates 2 --folder -quick -- "${tiny[@]:3}"
 for page in paper scores zh reversal quick; do grep -q '<svg' "./-$page/report.html" || fail "no page of $page"; done
 [[ -s ./-replication/chart.svg && -s ./-paper/table2.md ]] || fail "no chart, or no table"
 
@@ -47,14 +44,13 @@ refused() { # FACT COMMAND...: a one-line error that contains FACT, before anyth
 }
 # The program would have to be built.
 for pipeline in paper attention-scores zh-en replication reversal quickstart; do
-  refused "CMake cannot build in" env -u RNNSEARCH RNNSEARCH_WORK="$PWD/new" bash "$project/pipelines/$pipeline/run.sh"
+  refused "CMake cannot build in" env -u RNNSEARCH bash "$project/pipelines/$pipeline/run.sh"
 done
 for path in 'a"b' 'a\b' 'a;b' 'a[b' 'a]b' 'a|b' 'a<b' 'a>b' $'a\nb'; do
   refused "name another folder in RNNSEARCH_BUILD" env RNNSEARCH_BUILD="$scratch/$path" "$SOURCE/pipelines/build.sh"
 done
 refused "move the project" "$project/pipelines/build.sh"
 # A folder that a run's config.ini cannot hold.
-for pipeline in paper attention-scores zh-en replication reversal; do
-  refused "which a run's config.ini cannot hold; give another --folder" "$project/pipelines/$pipeline/run.sh" --folder 'a #1'
+for pipeline in paper attention-scores zh-en replication reversal quickstart; do
+  refused "which a run's config.ini cannot hold; name another folder" "$project/pipelines/$pipeline/run.sh" --folder 'a #1'
 done
-refused "which a run's config.ini cannot hold; set RNNSEARCH_WORK" env RNNSEARCH_WORK="$PWD/a #1" bash "$project/pipelines/quickstart/run.sh"

@@ -4,19 +4,17 @@
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 
-# Parallel text of all lengths to 70: numbers, and their doubles in reverse order, in a folder that looks complete to the corpus script.
-export RNNSEARCH_WORK=$PWD/work
-mkdir -p work/text
-echo 'en fr' >work/text/.complete
+# Parallel text of all lengths to 70: numbers, and their doubles in reverse order.
+mkdir text
 perl -e 'srand 1; for my $i (1 .. 1400) { my @n = map { int rand 30 } 1 .. 1 + $i % 70;
   print "@n\t", join(" ", map { 2 * $_ } reverse @n), "\n" }' >both
 for part in train:1:1000 dev:1001:1100 test:1101:1400; do
   IFS=: read -r name first last <<<"$part"
-  sed -n "${first},${last}p" both | cut -f1 >"work/text/$name.en"
-  sed -n "${first},${last}p" both | cut -f2 >"work/text/$name.fr"
+  sed -n "${first},${last}p" both | cut -f1 >"text/$name.en"
+  sed -n "${first},${last}p" both | cut -f2 >"text/$name.fr"
 done
 run() {
-  RNNSEARCH_UPDATES=7 RNNSEARCH_MINUTES=30 RNNSEARCH_SUBWORDS=300 RNNSEARCH_BEAM=2 RNNSEARCH_RETRY_BELOW=0 "$SOURCE/pipelines/quickstart/run.sh" \
+  "$SOURCE/pipelines/quickstart/run.sh" --text text --folder work --max-minutes 30 --max-updates 7 --words 300 --beam 2 --retry-below 0 -- \
     --validate-every 3 --checkpoint-every 3 --log-every 1 --embedding 8 --state 8 --alignment 8 --maxout 4
 }
 

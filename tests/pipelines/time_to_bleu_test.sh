@@ -60,7 +60,7 @@ refused() { # WORDS ARGUMENTS...: ends with code 1, and the last line contains t
   local words=$1 status=0
   shift
   run "$@" >out 2>err || status=$?
-  [[ $status == 1 && $(tail -n 1 err) == "time_to_bleu.sh: "*"$words"* ]] || fail "$*: code $status, $(<err)"
+  [[ $status == 1 && $(tail -n 1 err) == "time-to-bleu: "*"$words"* ]] || fail "$*: code $status, $(<err)"
 }
 refused "must be NAME=COMMAND" --peer 'true'
 refused "two trainers are called rnnsearch" --peer 'rnnsearch=true'

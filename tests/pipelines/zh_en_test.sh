@@ -37,8 +37,8 @@ done
 says by-characters/rnnsearch tokenizer words
 says by-words/rnnsearch tokenizer icu-words
 says by-words/corpus.h5 tokenizer icu-words
-"$RNNSEARCH" inspect by-words/corpus.h5 --json >words.json
-"$RNNSEARCH" inspect by-characters/corpus.h5 --json >characters.json
+"$RNNSEARCH" inspect by-words/corpus.h5 --json - >words.json
+"$RNNSEARCH" inspect by-characters/corpus.h5 --json - >characters.json
 words=$(perl -MJSON::PP -e 'for (@ARGV) { open F, $_; local $/; print decode_json(<F>)->{sets}{"test/test"}{source_words}, " " }' words.json characters.json)
 read -r by_words by_characters <<<"$words"
 ((by_words * 5 < by_characters * 3)) || fail "words of the test set by words, by characters: $words"

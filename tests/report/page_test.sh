@@ -42,7 +42,7 @@ grep -q 'id="length"' run.html && fail "a page of a run alone has an empty secti
 # real outputs of evaluate and align
 "$RNNSEARCH" evaluate --model search=search --model encdec=encdec --corpus corpus.h5 --set dev --edges 3,5 --tokenizer none \
   --chrf --ter --significance bootstrap --breakdown unknown --breakdown rarest --breakdown frequency --threads 1 \
-  --json --sentences >real.json 2>/dev/null
+  --json real.json --sentences >/dev/null 2>/dev/null
 "$RNNSEARCH" align --model search --source text/dev.source --target text/dev.target --threads 1 --json soft.json
 report --evaluation real.json --alignment soft.json --output real.html || fail "what evaluate and align wrote is not read"
 for id in chart-length table-scores table-comparison-1 chart-frequency chart-unknown chart-rarest sentences alignment-8; do

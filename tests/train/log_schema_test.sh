@@ -19,7 +19,7 @@ kill -TERM $job
 wait $job && fail "a training of $endless updates ended with 0 after TERM"
 "$RNNSEARCH" $(train_arguments run $(($(newest_update run) + 10))) 2>>run.log
 "$RNNSEARCH" $(train_arguments adapted 3) --initial-model run --initial-optimizer --best-metric ter 2>/dev/null
-"$RNNSEARCH" evaluate --hypotheses dev=adapted/validation/update-00000003.txt --corpus corpus.h5 --set dev --chrf --ter --json >scores.json 2>/dev/null
+"$RNNSEARCH" evaluate --hypotheses dev=adapted/validation/update-00000003.txt --corpus corpus.h5 --set dev --chrf --ter --json - >scores.json 2>/dev/null
 # gradients that are not finite
 "$RNNSEARCH" train --corpus corpus.h5 --run diverged --max-updates 40 --validate-every 2 --embedding 8 --state 8 --alignment 8 --maxout 8 \
   --optimizer sgd --learning-rate 1e25 --clip-norm 0 --max-skipped 5 --log-every 1 --threads 1 2>diverged.log &&

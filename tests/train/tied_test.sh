@@ -14,7 +14,7 @@ prepare() {
 }
 prepare --output corpus.h5 --joint-vocabulary
 prepare --output apart.h5
-value() { "$RNNSEARCH" inspect "$1" --json | sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p"; }
+value() { "$RNNSEARCH" inspect "$1" --json - | sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p"; }
 [[ $(value corpus.h5 joint_vocabulary) == true && $(value apart.h5 joint_vocabulary) == false ]] ||
   fail "inspect does not tell the joint vocabulary"
 words=$(value corpus.h5 source_vocabulary)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,7 +19,7 @@ struct LineLimit {
   [[noreturn]] void refuse(const std::string& location, std::string_view line) const;
 };
 
-/// The row of --max-line-bytes, which every command that reads text declares.
-std::span<const Option<LineLimit>> line_limit_table();
+/// --max-line-bytes, which every command that reads text declares.
+void declare(OptionList& options, LineLimit& o);
 
 }  // namespace rnnsearch

@@ -1,6 +1,7 @@
-// An option of a struct is declared once, as a row of a constexpr table beside the struct: its name, its help, its
-// field and its bounds. The command line, --help, configuration files, the record in checkpoints and the checks of
-// structs that no command line filled all read these rows. Rules across several options are rows, too.
+// Options. An option is declared once, where OptionList::add binds it to a field of a struct. The command line, --help,
+// configuration files, the record in checkpoints and the checks of structs that no command line filled all read this
+// declaration. Beside a struct of options stands declare(OptionList&, TheStruct&), which adds all of its options. Rules
+// across several options are rows of a constexpr table.
 #pragma once
 
 #include <algorithm>
@@ -145,58 +146,131 @@ struct Path {
 inline constexpr Path kInputFile{Path::kInputFile}, kInputText{Path::kInputFile, true}, kInputRun{Path::kInputRun},
     kOutputFile{Path::kOutputFile}, kOutputText{Path::kOutputFile, true};
 
-/// How the texts of one option reach its member of S, and come from there. All are captureless lambdas, so that rows
-/// are constants of the program.
-template <class S>
-struct Field {
-  value::Kind kind;
-  bool (*read)(const std::string& text, S& options);  // false: not such a value
-  std::string (*write)(const S& options);
-  std::vector<std::string> (*choices)();
-  std::string_view expected{};  // what its values are, where neither choices nor bounds say it
-};
-
-template <class S, class T>
-S struct_of(T S::*);
-template <class S, class T>
-T type_of(T S::*);
-
-template <auto member>
-constexpr auto field() {
-  using S = decltype(struct_of(member));
-  using T = decltype(type_of(member));
-  return Field<S>{value::kind_of<T>(), [](const std::string& text, S& o) { return value::read(text, o.*member); },
-                  [](const S& o) { return value::write(o.*member); }, &value::choices_of<T>};
-}
-
 /// What a later attempt of a run may do with an option. kFixed: another value is refused. kFree: any attempt may change
 /// it, and the log says from what to what. kFirst: it decides how an empty run begins; afterwards the run keeps the
 /// first value and ignores others. kUnsaid: the option belongs to no run.
 enum class Later { kUnsaid, kFixed, kFree, kFirst };
 
-/// Properties of an option that most options do not need. Use designated initialisers: {.bounds = kWidth, .in_ini =
-/// false}
-template <class S>
-struct OptionDetails {
-  std::string_view group{};  // the title above it in --help and in configuration files; empty: that of the previous row
-  std::string_view placeholder{};  // in --help; empty: by kind
+/// What `OptionList::add` takes behind the field: Bounds, a Path, Later and these where they are needed, and the help.
+struct Placeholder {
+  std::string_view text;  // of the value in --help
+};
+struct Choices {
+  std::vector<std::string> names;  // the values of a text
+};
+enum class Mark { kRequired, kBasic, kNotRecorded };
+using enum Mark;  // the command needs it; -h shows it; it is no part of the configuration file that repeats a run
+constexpr Bounds at_least(double from) {
+  return {.from = from};
+}
+constexpr Bounds within(double from, double to) {
+  return {.from = from, .to = to};
+}
+
+struct Option {
+  std::string name;    // the name of the field, with dashes
+  std::string group;   // the title above it in --help and in configuration files
+  std::string help{};  // a phrase that begins in lower case, without full stop
+  value::Kind kind = value::Kind::kText;
+  std::function<bool(const std::string&)> read{};     // sets the field; false: not such a value
+  std::function<std::vector<std::string>()> write{};  // the field's values: several if repeatable, none if not given
+  std::function<void()> clear{};                      // only of an option that may be repeated
+  std::string placeholder{};                          // in --help; empty: by path, choices or kind
   Path path{};
   Bounds bounds{};
-  bool in_ini = true;  // part of the configuration file that repeats a run
+  std::vector<std::string> choices{};  // empty: any
+  std::string expected_text{};         // what its values are, where neither choices nor bounds say it
+  bool required = false, basic = false, recorded = true;
   Later later = Later::kUnsaid;
-};
+  std::string default_text{};
 
-template <class S>
-struct Option {
-  std::string_view name;  // the name of the member, with dashes
-  std::string_view help;  // a phrase that begins in lower case, without full stop
-  Field<S> field;
-  OptionDetails<S> more{};
+  bool repeatable() const { return clear != nullptr; }
+  std::string expected() const { return expected_text.empty() ? expected_of(kind, bounds, choices) : expected_text; }
+  /// The first value; empty if there is none.
+  std::string text() const;
 
-  std::string expected() const {
-    return field.expected.empty() ? expected_of(field.kind, more.bounds, field.choices()) : std::string(field.expected);
+  void set(std::string text) { help = std::move(text); }
+  void set(const Placeholder& of) { placeholder = of.text; }
+  void set(Choices of) { choices = std::move(of.names); }
+  void set(Mark mark) {
+    required = required || mark == kRequired;
+    basic = basic || mark != kNotRecorded;
+    recorded = recorded && mark != kNotRecorded;
   }
+  void set(const Bounds& of) { bounds = of; }
+  void set(const Path& of) { path = of; }
+  void set(Later of) { later = of; }
 };
+
+/// Option names and values, as in config.ini and in a checkpoint's /config.
+using Config = std::map<std::string, std::string>;
+
+/// Options that are bound to fields, which outlive the list.
+class OptionList {
+ public:
+  /// Options that are added after this call have this title.
+  void group(std::string title) { group_ = std::move(title); }
+
+  /// The present value of `field` is the default. A bool is a switch, an enum with names offers these, a std::optional
+  /// stays empty unless the option is given, and a std::vector<std::string> may be given several times.
+  template <class T, class... More>
+  void add(std::string name, T& field, const More&... more) {
+    Option option{std::move(name), group_};
+    bind(option, field);
+    (option.set(more), ...);
+    add(std::move(option));
+  }
+  /// An option that reads and writes its field in its own way. It is placed behind the others of its group.
+  void add(Option option);
+
+  const std::vector<Option>& rows() const { return options_; }
+  /// Null if there is none of this name.
+  const Option* find(std::string_view name) const;
+
+  Config record() const;
+  /// Sets the fields from a record. Throws Error, beginning with `location`, for a missing option and for a value that
+  /// cannot be read.
+  void read_record(const Config& record, const std::string& location);
+  /// Throws Error, beginning with `location`, for a number out of its bounds.
+  void check_bounds(const std::string& location) const;
+
+ protected:
+  const std::string& group() const { return group_; }
+
+ private:
+  template <class T>
+  static void bind(Option& option, T& field) {
+    option.kind = value::kind_of<T>();
+    option.choices = value::choices_of<T>();
+    option.read = [&field](const std::string& text) { return value::read(text, field); };
+    option.write = [&field] { return std::vector<std::string>{value::write(field)}; };
+  }
+  template <class T>
+  static void bind(Option& option, std::optional<T>& field) {
+    option.kind = value::kind_of<T>();
+    option.choices = value::choices_of<T>();
+    option.read = [&field](const std::string& text) { return value::read(text, field.emplace()); };
+    option.write = [&field] {
+      return field ? std::vector<std::string>{value::write(*field)} : std::vector<std::string>{};
+    };
+  }
+  static void bind(Option& option, std::vector<std::string>& field) {
+    option.read = [&field](const std::string& text) { return field.push_back(text), true; };
+    option.write = [&field] { return field; };
+    option.clear = [&field] { field.clear(); };
+  }
+
+  std::string group_ = "Options";
+  std::vector<Option> options_;
+};
+
+/// The options of a struct, bound to it.
+template <class S>
+OptionList options_of(S& options) {
+  OptionList list;
+  declare(list, options);
+  return list;
+}
 
 /// A combination of options that makes no sense. In the texts {name} stands for the value of the option of this name,
 /// or for a number that Derived gives.
@@ -214,61 +288,14 @@ struct Derived {
 /// `text` with each {name} replaced by what `value` makes of the name.
 std::string filled(std::string_view text, const std::function<std::string(std::string_view name)>& value);
 
-/// Option names and values, as in config.ini and in a checkpoint's /config.
-using Config = std::map<std::string, std::string>;
-
+/// Throws Error, beginning with `location`, for a number out of its bounds, and for the first rule that is broken.
 template <class S>
-Config record_of(std::span<const Option<S>> rows, const S& options) {
-  Config record;
-  for (const Option<S>& row : rows) record.emplace(row.name, row.field.write(options));
-  return record;
-}
-
-/// A row of a table whose options say what a later attempt may do with them.
-template <class S>
-constexpr Option<S> row(Later later, std::string_view name, std::string_view help, Field<S> field,
-                        OptionDetails<S> more = {}) {
-  more.later = later;
-  return {name, help, field, more};
-}
-/// For static_assert: whether every row says what a later attempt may do with its option.
-template <class S>
-constexpr bool all_say_what_is_later(std::span<const Option<S>> rows) {
-  return std::none_of(rows.begin(), rows.end(), [](const Option<S>& row) { return row.more.later == Later::kUnsaid; });
-}
-
-/// Sets the options that `record` holds. Throws Error, beginning with `location`, for a missing option and for a value
-/// that cannot be read.
-template <class S>
-void read_record(std::span<const Option<S>> rows, const Config& record, const std::string& location, S& options) {
-  for (const Option<S>& row : rows) {
-    const auto found = record.find(std::string(row.name));
-    if (found == record.end())
-      throw Error("{} lacks {}, so another version of rnnsearch wrote it; use that one", location, row.name);
-    if (!row.field.read(found->second, options))
-      throw Error("{} says {} = '{}', expected {}", location, row.name, found->second, row.expected());
-  }
-}
-
-/// Throws Error for a number out of its bounds. Also for structs that were not filled by a command line.
-template <class S>
-void check_bounds(std::span<const Option<S>> rows, const std::string& location, const S& options) {
-  for (const Option<S>& row : rows) {
-    const std::string text = row.field.write(options);
-    if (allows(row.field.kind, row.more.bounds, row.field.choices(), text)) continue;
-    throw Error("{}{} is {}; it must be {}", location, row.name, text, row.expected());
-  }
-}
-
-/// Throws Error for the first rule that is broken.
-template <class S>
-void check_rules(std::span<const std::type_identity_t<Rule<S>>> rules, std::span<const Option<S>> rows,
-                 std::span<const std::type_identity_t<Derived<S>>> derived, const std::string& location,
-                 const S& options) {
+void check_options(S options, std::span<const Rule<S>> rules, std::span<const Derived<S>> derived,
+                   const std::string& location) {
+  const OptionList list = options_of(options);
+  list.check_bounds(location);
   const auto value = [&](std::string_view name) -> std::string {
-    for (const Option<S>& row : rows) {
-      if (row.name == name) return row.field.write(options);
-    }
+    if (const Option* const option = list.find(name)) return option->text();
     for (const Derived<S>& one : derived) {
       if (one.name == name) return one.text(options);
     }

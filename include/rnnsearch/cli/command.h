@@ -22,6 +22,7 @@ enum class Ranks { kOne, kAny, kAnyLaunched };
 struct Command {
   const char* name;
   const char* summary;
+  const char* group;  // the title above it in --help; commands of one group stand together
   Ranks ranks;
   /// Whether SIGTERM and SIGUSR1 are caught before anything else and end the command normally with exit code 85.
   /// Otherwise they terminate the process.

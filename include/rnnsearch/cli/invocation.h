@@ -11,7 +11,8 @@ namespace rnnsearch::cli {
 
 class Invocation {
  public:
-  Invocation(std::string command, std::string about) : options_(std::move(command), std::move(about)) {}
+  Invocation(std::string command, std::string about, std::string example)
+      : options_(std::move(command), std::move(about), std::move(example)) {}
   virtual ~Invocation() = default;
   Invocation(const Invocation&) = delete;
   Invocation& operator=(const Invocation&) = delete;

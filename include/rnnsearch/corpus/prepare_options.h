@@ -1,7 +1,6 @@
 // Parses values of the options of prepare.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "rnnsearch/base/option.h"
@@ -9,10 +8,8 @@
 
 namespace rnnsearch::corpus {
 
-/// The title of the options that filter training pairs.
-inline constexpr const char* kCleaningGroup = "Filters of training pairs";
-
-std::span<const Option<CleaningOptions>> cleaning_option_table();
+/// The filters of training pairs.
+void declare(OptionList& options, CleaningOptions& o);
 
 /// Parses NAME:SOURCE:REFERENCE[:REFERENCE]..., where a colon that belongs to a file name is written \:. Throws an
 /// Error that names --test for anything else.

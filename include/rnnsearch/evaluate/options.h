@@ -1,15 +1,16 @@
-// The table of the options of an evaluation, and checks of their combinations.
+// The options of an evaluation, and checks of their combinations.
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/evaluate/evaluation.h"
 
 namespace rnnsearch::evaluate {
 
-/// One row for each member that the command line sets, except those that only affect how the result is printed.
-std::span<const Option<EvaluationOptions>> option_table();
+/// All options, except those that only affect how the result is printed.
+void declare(OptionList& options, EvaluationOptions& o);
 
 /// Throws Error for a combination of options in which one would be ignored.
 void check(const EvaluationOptions& options);

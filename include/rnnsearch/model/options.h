@@ -261,8 +261,10 @@ struct ModelOptions {
   friend bool operator==(const ModelOptions&, const ModelOptions&) = default;
 };
 
-/// The rows of all options, in the order of --help.
-std::span<const Option<ModelOptions>> option_table();
+/// All options, in the order of --help: source-words and target-words, and all others.
+void declare(OptionList& options, ModelOptions& o);
+void declare_vocabulary_sizes(OptionList& options, ModelOptions& o);
+void declare_architecture(OptionList& options, ModelOptions& o);
 
 /// Throws Error naming the choices.
 Attention attention_of(const std::string& name);

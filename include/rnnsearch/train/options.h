@@ -130,8 +130,8 @@ struct TrainOptions {
   bool initial_optimizer = false;         // whether it begins with the optimizer's state of that checkpoint, too
 };
 
-/// The rows of all options, in the order of --help.
-std::span<const Option<TrainOptions>> option_table();
+/// All options, in the order of --help.
+void declare(OptionList& options, TrainOptions& o);
 
 /// Throws Error for a number out of its bounds, and for a combination that makes no sense.
 void check(const TrainOptions& options);
@@ -151,11 +151,11 @@ void check(const TrainOptions& options, const model::ModelOptions& model);
 
 using rnnsearch::Config;
 
-Config config_of(const model::ModelOptions& options);
-Config config_of(const TrainOptions& options);
+Config config_of(model::ModelOptions options);
+Config config_of(TrainOptions options);
 /// Throws Error naming the option that is missing or unreadable.
 model::ModelOptions model_options_of(const Config& config);
 /// The options that are Later::kFixed, all of the model's among them: a run resumes only with the same values.
-Config identity_of(const model::ModelOptions& model, const TrainOptions& options);
+Config identity_of(const model::ModelOptions& model, TrainOptions options);
 
 }  // namespace rnnsearch::train

@@ -1,4 +1,4 @@
-#include "cli/path_check.h"
+#include "cli/options/path_check.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-#include "cli/models.h"
+#include "cli/options/models.h"
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
@@ -58,17 +58,14 @@ std::vector<double> weights_of(const ModelChoice& choice) {
 }  // namespace
 
 void add_models(Options& options, ModelChoice& choice) {
-  options.add("model", choice.model,
-              {.help = "run directory (its best checkpoint, otherwise its latest) or checkpoint file; several models "
-                       "form an ensemble and must have the same vocabularies",
-               .path = kInputRun,
-               .required = true});
-  options.add("ensemble-of", choice.ensemble_mean,
-              {.help = "how an ensemble combines its models at each word: by averaging their probabilities, or the "
-                       "logarithms of these"});
+  options.add("model", choice.model, kInputRun, kRequired,
+              "run directory (its best checkpoint, otherwise its latest) or checkpoint file; several models form an "
+              "ensemble and must have the same vocabularies");
   options.add(
-      "model-weight", choice.model_weight,
-      {.help = "weight of a model in the average, one for each --model in their order [equal weights]", .value = "X"});
+      "ensemble-of", choice.ensemble_mean,
+      "how an ensemble combines its models at each word: by averaging their probabilities, or the logarithms of these");
+  options.add("model-weight", choice.model_weight, Placeholder{"X"},
+              "weight of a model in the average, one for each --model in their order [equal weights]");
 }
 
 void check_models(const Options& options, const ModelChoice& choice) {

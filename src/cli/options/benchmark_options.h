@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/ranks.h"
-#include "cli/training_options.h"
+#include "cli/options/ranks.h"
+#include "cli/options/training_options.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/decode/translate.h"
 
@@ -30,7 +30,7 @@ struct BenchmarkSettings : TrainingSettings {
   decode::SearchOptions search;
   std::uint64_t latency_sentences = 0;
   std::size_t shortlist_frequent = 0, shortlist_translations = 0;  // both 0: no shortlists
-  bool json = false;
+  std::filesystem::path json;
   std::optional<std::vector<std::uint64_t>> thread_counts;  // of each rank, ascending after `check`, none twice
   ThreadOptions threads;                                    // the number at hand, and what holds for all
   std::string precision;

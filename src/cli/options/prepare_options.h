@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/ranks.h"
+#include "cli/options/ranks.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/corpus/prepare.h"
 
@@ -18,7 +18,7 @@ struct PrepareSettings {
   std::filesystem::path dev_source, dev_target, both_models, both_codes;
   ThreadOptions threads;
   std::size_t memory = corpus.memory >> 20;  // MiB
-  bool json = false;
+  std::filesystem::path json;
 };
 void declare(Options& options, PrepareSettings& settings);
 /// Throws UsageError for options that contradict each other or would have no effect, and for a missing output.

@@ -1,4 +1,4 @@
-#include "cli/precision.h"
+#include "cli/options/precision.h"
 
 #include <algorithm>
 #include <iostream>
@@ -41,7 +41,7 @@ void add_precision(Options& options, std::string& precision, ModelUse use) {
     help += "; int8: factors rounded to 8 bits with a scale for each 128, for processors with AVX512-VNNI";
     choices.insert(choices.end() - 1, "int8");
   }
-  options.add("precision", precision, {.help = help, .later = Later::kFree, .choices = choices});
+  options.add("precision", precision, Later::kFree, Choices{choices}, help);
 }
 
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& communicator) {

@@ -7,10 +7,10 @@
 #include <iostream>
 #include <set>
 
-#include "cli/help.h"
-#include "cli/path_check.h"
-#include "cli/presets.h"
-#include "cli/suggestion.h"
+#include "cli/options/help.h"
+#include "cli/options/path_check.h"
+#include "cli/options/presets.h"
+#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/ini.h"
@@ -21,14 +21,6 @@ namespace po = boost::program_options;
 
 namespace rnnsearch::cli {
 namespace {
-
-std::string placeholder_of(const Path& path) {
-  const std::string name = path.kind == Path::kNone                                            ? ""
-                           : path.kind == Path::kInputRun                                      ? "RUN|FILE"
-                           : path.kind == Path::kOutputFolder || path.kind == Path::kOutputRun ? "FOLDER"
-                                                                                               : "FILE";
-  return path.stream ? name + "|-" : name;
-}
 
 bool is_of_command_line(const std::string& option) {
   return option == "help" || option == "check" || option == "config";
@@ -50,69 +42,41 @@ void check_usage(const std::function<void()>& checks) {
   }
 }
 
-Options::Options(std::string command, std::string about) : command_(std::move(command)), about_(std::move(about)) {
-  const auto built_in = [&](const char* name, value::Kind kind, const Path& path, const char* help) {
-    declare({name,
-             "General",
-             {.help = help, .path = path, .recorded = false},
-             kind,
-             false,
-             true,
-             [](const std::string&) { return true; },
-             [] { return std::vector<std::string>{}; }});
-  };
-  built_in("help", value::Kind::kSwitch, {}, "show this help and exit");
-  built_in("check", value::Kind::kSwitch, {},
-           "say what is wrong with the command and exit; nothing is written. All commands check their options, train "
-           "and prepare also their files");
-  built_in("config", value::Kind::kText, kInputFile,
-           "read options from this INI file; the command line takes precedence");
+Options::Options(std::string command, std::string about, std::string example)
+    : command_(std::move(command)), about_(std::move(about)), example_(std::move(example)) {
+  add_built_in({.name = "help",
+                .group = "General",
+                .help = "show this help and exit; -h shows the options that one needs first",
+                .kind = value::Kind::kSwitch});
+  add_built_in({.name = "check",
+                .group = "General",
+                .help = "say what is wrong with the command and exit; nothing is written. All commands check their "
+                        "options, train and prepare also their files",
+                .kind = value::Kind::kSwitch});
+  add_built_in({.name = "config",
+                .group = "General",
+                .help = "read options from this INI file; the command line takes precedence",
+                .path = kInputFile});
+}
+
+void Options::add_built_in(Option option) {
+  option.write = [] { return std::vector<std::string>{}; };
+  option.recorded = false;
+  add(std::move(option));
 }
 
 void Options::offer_presets() {
   std::string names;
   for (const Preset& preset : presets()) names += std::string(names.empty() ? "" : ", ") + preset.name;
-  declare({"preset",
-           "General",
-           {.help = "start from these settings; --config and the command line take precedence: " + names,
-            .value = "NAME",
-            .recorded = false},
-           value::Kind::kText,
-           false,
-           true,
-           [](const std::string&) { return true; },
-           [] { return std::vector<std::string>{}; }});
+  add_built_in({.name = "preset",
+                .group = "General",
+                .help = "start from these settings; --config and the command line take precedence: " + names,
+                .placeholder = "NAME",
+                .basic = true});
 }
 
 void Options::first_argument_of(std::string name) {
   first_argument_ = std::move(name);
-}
-
-void Options::group(std::string title) {
-  group_ = std::move(title);
-}
-
-void Options::add(const std::string& name, std::vector<std::string>& field, About about) {
-  declare({name, group_, std::move(about), value::Kind::kText, true, false,
-           [&field](const std::string& text) {
-             field.push_back(text);
-             return true;
-           },
-           [&field] { return field; }, [&field] { field.clear(); }});
-}
-
-void Options::declare(Declared option) {
-  option.default_text = fmt::to_string(fmt::join(option.write(), " "));
-  if (std::string& placeholder = option.about.value; placeholder.empty())
-    placeholder = placeholder_of(option.about.path);
-  const auto of_group = [&](const Declared& other) { return other.group == option.group; };
-  const auto last = std::find_if(options_.rbegin(), options_.rend(), of_group);
-  options_.insert(last == options_.rend() ? options_.end() : last.base(), std::move(option));
-}
-
-const Options::Declared* Options::find(const std::string& name) const {
-  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Declared& o) { return o.name == name; });
-  return found == options_.end() ? nullptr : &*found;
 }
 
 std::string Options::location(const Source& source, const std::string& option) const {
@@ -121,7 +85,7 @@ std::string Options::location(const Source& source, const std::string& option) c
 
 void Options::refuse_unknown(const Source& source, const std::string& name) const {
   std::vector<std::string> names;
-  for (const Declared& option : options_) {
+  for (const Option& option : rows()) {
     if (source.name.empty()) {
       names.push_back("--" + option.name);
     } else if (!is_of_command_line(option.name)) {
@@ -135,7 +99,7 @@ void Options::refuse_unknown(const Source& source, const std::string& name) cons
 
 Options::Source Options::read_command_line(const Arguments& arguments) const {
   po::options_description description;
-  for (const Declared& option : options_) {
+  for (const Option& option : rows()) {
     // all as text: the sentences about values are ours
     auto* semantic = po::value<std::string>();
     if (option.kind == value::Kind::kSwitch) semantic->implicit_value("true");  // --switch, or --switch=value
@@ -172,10 +136,8 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
 Options::Source Options::read_keys(const std::string& text, const std::string& name) const {
   Source source{name};
   for (const auto& [key, value] : read_ini(text, name)) {
-    const auto option =
-        std::find_if(options_.begin(), options_.end(), [&, &key = key](const Declared& o) { return o.name == key; });
-    if (option == options_.end() || is_of_command_line(key)) refuse_unknown(source, key);
-    note(source, option->name, value);
+    if (!find(key) || is_of_command_line(key)) refuse_unknown(source, key);
+    note(source, key, value);
   }
   return source;
 }
@@ -188,17 +150,15 @@ void Options::note(Source& source, const std::string& name, const std::string& t
 void Options::apply(const Source& source) {
   std::set<std::string> seen;
   for (const auto& [name, text] : source.values) {
-    const Declared& option = *find(name);
-    if (!seen.insert(name).second && !option.repeatable && !source.name.empty()) {
+    const Option& option = *find(name);
+    if (!seen.insert(name).second && !option.repeatable() && !source.name.empty()) {
       throw UsageError(location(source, name) + " is given twice");
     }
-    if (option.built_in) continue;
-    if (option.repeatable && from_[name] != location(source, name)) option.clear();
+    if (!option.read) continue;
+    if (option.repeatable() && from_[name] != location(source, name)) option.clear();
     from_[name] = location(source, name);
-    if (!allows(option.kind, option.bounds, option.about.choices, text) || !option.read(text)) {
-      throw UsageError(location(source, name) + " is '" + text + "' but must be " +
-                       (option.expected.empty() ? expected_of(option.kind, option.bounds, option.about.choices)
-                                                : std::string(option.expected)));
+    if (!allows(option.kind, option.bounds, option.choices, text) || !option.read(text)) {
+      throw UsageError("{} is '{}' but must be {}", location(source, name), text, option.expected());
     }
   }
 }
@@ -206,8 +166,8 @@ void Options::apply(const Source& source) {
 void Options::check_all_paths(const std::optional<std::string>& config) const {
   std::vector<GivenPath> paths;
   if (config) paths.push_back({"--config", kInputFile, *config});
-  for (const Declared& option : options_) {
-    const Path& as = option.about.path;
+  for (const Option& option : rows()) {
+    const Path& as = option.path;
     if (as.kind == Path::kNone) continue;
     const auto from = from_.find(option.name);
     for (const std::string& text : option.write()) {
@@ -222,8 +182,9 @@ void Options::check_all_paths(const std::optional<std::string>& config) const {
 
 bool Options::parse(const Arguments& arguments) {
   arguments_ = arguments;
-  if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
-    std::cout << help();
+  for (const bool all : {true, false}) {
+    if (std::find(arguments.begin(), arguments.end(), all ? "--help" : "-h") == arguments.end()) continue;
+    std::cout << (all ? help() : short_help());
     return false;
   }
   const auto value_of = [](const Source& source, const std::string& name) -> std::optional<std::string> {
@@ -264,9 +225,9 @@ bool Options::parse(const Arguments& arguments) {
   for (auto source = from_presets.rbegin(); source != from_presets.rend(); ++source) apply(*source);
   apply(file);
   apply(command_line);
-  for (const Declared& option : options_) {
-    if (option.about.required && !given(option.name)) {
-      throw UsageError("--" + option.name + " is missing: " + option.about.help);
+  for (const Option& option : rows()) {
+    if (option.required && !given(option.name)) {
+      throw UsageError("--" + option.name + " is missing: " + option.help);
     }
   }
   check_all_paths(config);
@@ -275,7 +236,7 @@ bool Options::parse(const Arguments& arguments) {
 
 std::vector<std::string> Options::names_in(const std::string& group) const {
   std::vector<std::string> names;
-  for (const Declared& option : options_) {
+  for (const Option& option : rows()) {
     if (option.group == group) names.push_back(option.name);
   }
   return names;
@@ -289,8 +250,8 @@ std::vector<std::string> Options::given_in(const std::string& group) const {
 
 std::vector<std::pair<std::string, std::string>> Options::values() const {
   std::vector<std::pair<std::string, std::string>> values;
-  for (const Declared& option : options_) {
-    if (!option.about.recorded) continue;
+  for (const Option& option : rows()) {
+    if (!option.recorded) continue;
     for (std::string& text : option.write()) {
       if (!text.empty()) values.emplace_back(option.name, std::move(text));  // empty: not given
     }
@@ -298,18 +259,10 @@ std::vector<std::pair<std::string, std::string>> Options::values() const {
   return values;
 }
 
-std::map<std::string, Later> Options::later() const {
-  std::map<std::string, Later> words;
-  for (const Declared& option : options_) {
-    if (!option.built_in) words.emplace(option.name, option.about.later);
-  }
-  return words;
-}
-
 std::string Options::ini() const {
   std::string text = "# rnnsearch " + command_ + " --config THIS_FILE\n", group;
-  for (const Declared& option : options_) {
-    if (!option.about.recorded) continue;
+  for (const Option& option : rows()) {
+    if (!option.recorded) continue;
     if (option.group != group) {
       group = option.group;
       text += "\n# " + group + "\n";
@@ -322,20 +275,11 @@ std::string Options::ini() const {
 }
 
 std::string Options::help() const {
-  std::vector<HelpRow> rows;
-  for (const Declared& option : options_) {
-    const Later later = explains_later_ ? option.about.later : Later::kUnsaid;
-    const char* const word = later == Later::kFixed ? " (fixed)" : later == Later::kFirst ? " (first)" : "";
-    rows.push_back({option.name, option.group, option.about.help + word, option.about.value, option.default_text,
-                    option.about.choices, option.kind, option.about.required, option.repeatable});
-  }
-  return help_text(command_, about_, rows);
+  return help_text(command_, about_, rows(), explains_later_);
 }
 
-std::map<std::string, About> Options::abouts() const {
-  std::map<std::string, About> abouts;
-  for (const Declared& option : options_) abouts.emplace(option.name, option.about);
-  return abouts;
+std::string Options::short_help() const {
+  return short_help_text(command_, about_, example_, rows());
 }
 
 }  // namespace rnnsearch::cli

@@ -1,4 +1,4 @@
-#include "cli/ranks.h"
+#include "cli/options/ranks.h"
 
 #include <algorithm>
 #include <span>
@@ -13,27 +13,18 @@
 namespace rnnsearch::cli {
 
 void add_threads(Options& options, ThreadOptions& threads) {
-  options.add("threads", threads.threads,
-              {.help = "number of threads of each rank [the number of CPUs that the rank may use, divided by the "
-                       "number of ranks that share them]",
-               .recorded = false,
-               .later = Later::kFree,
-               .low = 1,
-               .high = kMostThreads});
+  options.add("threads", threads.threads, kNotRecorded, Later::kFree, within(1, kMostThreads),
+              "number of threads of each rank [the number of CPUs that the rank may use, divided by the number of "
+              "ranks that share them]");
   add_thread_limits(options, threads);
 }
 
 void add_thread_limits(Options& options, ThreadOptions& threads) {
-  options.add(
-      "oversubscribe", threads.oversubscribe,
-      {.help = "allow more threads than CPUs, which is otherwise an error", .recorded = false, .later = Later::kFree});
-  options.add("stall-timeout", threads.stall_timeout,
-              {.help = "seconds without progress after which a message names the late ranks; if one of them does not "
-                       "respond at all, the command then ends with exit code 1. 0: no limit",
-               .recorded = false,
-               .later = Later::kFree,
-               .low = 0,
-               .high = 1e6});
+  options.add("oversubscribe", threads.oversubscribe, kNotRecorded, Later::kFree,
+              "allow more threads than CPUs, which is otherwise an error");
+  options.add("stall-timeout", threads.stall_timeout, kNotRecorded, Later::kFree, within(0, 1e6),
+              "seconds without progress after which a message names the late ranks; if one of them does not respond at "
+              "all, the command then ends with exit code 1. 0: no limit");
 }
 
 bool oversubscription_is_meant(const ThreadOptions& options) {

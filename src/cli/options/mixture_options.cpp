@@ -1,8 +1,8 @@
-#include "cli/mixture_options.h"
+#include "cli/options/mixture_options.h"
 
 #include <algorithm>
 
-#include "cli/named_path.h"
+#include "cli/options/named_path.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/comm/meet.h"
@@ -30,13 +30,10 @@ MixedFile mixed_file(const std::string& text) {
 }  // namespace
 
 void add_mixture(Options& options, std::vector<std::string>& mix) {
-  options.add("mix", mix,
-              {.help = "another corpus to train on, and the number of its pairs per pair of --corpus, such as "
-                       "back.h5:0.5; repeat the option for several corpora. All corpora need the same vocabularies "
-                       "and text options (prepare --vocabulary-of); an epoch is one pass over --corpus",
-               .value = "FILE:WEIGHT",
-               .path = kWeightedFile,
-               .later = Later::kFree});
+  options.add("mix", mix, Placeholder{"FILE:WEIGHT"}, kWeightedFile, Later::kFree,
+              "another corpus to train on, and the number of its pairs per pair of --corpus, such as back.h5:0.5; "
+              "repeat the option for several corpora. All corpora need the same vocabularies and text options (prepare "
+              "--vocabulary-of); an epoch is one pass over --corpus");
 }
 
 std::vector<std::filesystem::path> path_without_weight(const std::string& text) {

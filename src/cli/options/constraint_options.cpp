@@ -1,4 +1,4 @@
-#include "cli/constraint_options.h"
+#include "cli/options/constraint_options.h"
 
 #include <memory>
 #include <utility>
@@ -30,41 +30,30 @@ text::CopyPatterns copy_patterns_from(const std::vector<std::string>& patterns) 
 
 void add_constraint_options(Options& options, Constraints& constraints, decode::SearchOptions& search) {
   options.group("Constraints");
-  options.add("prefix", constraints.files.prefixes,
-              {.help = "text whose line i has the words with which the translation of line i must begin; an empty "
-                       "line means no prefix. The model continues the prefix, and the words of the prefix count in "
-                       "the score",
-               .path = kInputFile});
-  options.add("forbid", constraints.forbid,
-              {.help = "words and phrases that no translation may contain, one per line, in plain text. They are "
-                       "compared with whole words, whatever subwords the model has: cat forbids neither catalog nor "
-                       "Cat",
-               .path = kInputFile});
-  options.add("require", constraints.files.required,
-              {.help = "text whose line i has the words and phrases that the translation of line i must contain, "
-                       "with tabs between them; an empty line requires nothing. The search divides the beam among "
-                       "hypotheses by the number of required words that they have (Post and Vilar 2018)",
-               .path = kInputFile});
-  options.add("glossary", constraints.glossary,
-              {.help = "terms and their translations, 'source term<TAB>target term' on each line, in plain text. Where "
-                       "a line has the source term, its translation must contain the target term, which is one of its "
-                       "required phrases then",
-               .path = kInputFile});
-  options.add("copy-pattern", constraints.copy_patterns,
-              {.help = "regular expression (RE2) of source text that is copied to the translation unchanged, in place "
-                       "of those with which the corpus was prepared; repeat the option for several. For a model that "
-                       "was trained with placeholders (prepare --copy-pattern)",
-               .value = "REGEX"});
-  options.add("beam-groups", search.groups,
-              {.help = "divide the beam into N groups of equal width that avoid each other's words (diverse beam "
-                       "search, Vijayakumar et al. 2016), for n-best lists whose translations differ; 1: one beam",
-               .low = 1,
-               .high = 1000});
-  options.add("diversity", search.diversity,
-              {.help = "for --beam-groups: penalty subtracted from the log-probability of a word each time that an "
-                       "earlier group chose the word at the same step. The scores of translations do not include it",
-               .low = 0,
-               .high = 100});
+  options.add("prefix", constraints.files.prefixes, kInputFile,
+              "text whose line i has the words with which the translation of line i must begin; an empty line means no "
+              "prefix. The model continues the prefix, and the words of the prefix count in the score");
+  options.add("forbid", constraints.forbid, kInputFile,
+              "words and phrases that no translation may contain, one per line, in plain text. They are compared with "
+              "whole words, whatever subwords the model has: cat forbids neither catalog nor Cat");
+  options.add("require", constraints.files.required, kInputFile,
+              "text whose line i has the words and phrases that the translation of line i must contain, with tabs "
+              "between them; an empty line requires nothing. The search divides the beam among hypotheses by the "
+              "number of required words that they have (Post and Vilar 2018)");
+  options.add(
+      "glossary", constraints.glossary, kInputFile,
+      "terms and their translations, 'source term<TAB>target term' on each line, in plain text. Where a line has the "
+      "source term, its translation must contain the target term, which is one of its required phrases then");
+  options.add("copy-pattern", constraints.copy_patterns, Placeholder{"REGEX"},
+              "regular expression (RE2) of source text that is copied to the translation unchanged, in place of those "
+              "with which the corpus was prepared; repeat the option for several. For a model that was trained with "
+              "placeholders (prepare --copy-pattern)");
+  options.add("beam-groups", search.groups, within(1, 1000),
+              "divide the beam into N groups of equal width that avoid each other's words (diverse beam search, "
+              "Vijayakumar et al. 2016), for n-best lists whose translations differ; 1: one beam");
+  options.add("diversity", search.diversity, within(0, 100),
+              "for --beam-groups: penalty subtracted from the log-probability of a word each time that an earlier "
+              "group chose the word at the same step. The scores of translations do not include it");
 }
 
 void check_constraint_options(const Options& options, const decode::TranslationOptions& translation, bool sample) {

@@ -1,4 +1,4 @@
-#include "cli/shortlist_options.h"
+#include "cli/options/shortlist_options.h"
 
 #include <memory>
 #include <string>
@@ -17,21 +17,15 @@ namespace rnnsearch::cli {
 
 void add_shortlist_options(Options& options, ShortlistOptions& shortlist) {
   options.group("Shortlists");
-  options.add("shortlist", shortlist.table,
-              {.help = "lexical table with a target word, a source word and a probability on each line, as align "
-                       "--lexical-table or Moses (lex.f2e) writes it. A sentence is translated with the most frequent "
-                       "words and the most probable translations of its words alone, which is faster (Jean et al. "
-                       "2015)",
-               .path = kInputFile});
-  options.add("shortlist-frequent", shortlist.frequent,
-              {.help = "number of most frequent target words that every sentence may use; the whole vocabulary gives "
-                       "the translations without --shortlist",
-               .low = 0,
-               .high = 1e8});
-  options.add("shortlist-translations", shortlist.translations,
-              {.help = "largest number of translations of a source word in --shortlist that its sentence may use",
-               .low = 0,
-               .high = 1e8});
+  options.add("shortlist", shortlist.table, kInputFile,
+              "lexical table with a target word, a source word and a probability on each line, as align "
+              "--lexical-table or Moses (lex.f2e) writes it. A sentence is translated with the most frequent words and "
+              "the most probable translations of its words alone, which is faster (Jean et al. 2015)");
+  options.add("shortlist-frequent", shortlist.frequent, within(0, 1e8),
+              "number of most frequent target words that every sentence may use; the whole vocabulary gives the "
+              "translations without --shortlist");
+  options.add("shortlist-translations", shortlist.translations, within(0, 1e8),
+              "largest number of translations of a source word in --shortlist that its sentence may use");
 }
 
 void check_shortlist_options(const Options& options, const ShortlistOptions& shortlist) {

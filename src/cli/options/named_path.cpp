@@ -1,4 +1,4 @@
-#include "cli/named_path.h"
+#include "cli/options/named_path.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cli/weights.h"
+#include "cli/options/weights.h"
 
 #include <algorithm>
 
@@ -10,9 +10,9 @@
 namespace rnnsearch::cli {
 
 void add_weights(Options& options, WeightOptions& weights, const std::string& help) {
-  options.add("weights", weights.file, {.help = help, .path = kInputFile});
-  options.add("weight", weights.weight,
-              {.help = "weight of one feature; takes precedence over --weights", .value = "NAME=X"});
+  options.add("weights", weights.file, kBasic, kInputFile, help);
+  options.add("weight", weights.weight, kBasic, Placeholder{"NAME=X"},
+              "weight of one feature; takes precedence over --weights");
 }
 
 std::vector<evaluate::FeatureWeight> given_weights(const WeightOptions& weights) {

@@ -1,0 +1,117 @@
+#include "cli/options/help.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+namespace rnnsearch::cli {
+namespace {
+
+constexpr std::size_t kColumns = 80, kHelpColumn = 26, kChoicesColumn = 6;
+
+std::string placeholder_of(const Option& option) {
+  if (!option.placeholder.empty()) return option.placeholder;
+  if (!option.choices.empty()) return fmt::to_string(fmt::join(option.choices, "|"));
+  switch (option.path.kind) {
+    case Path::kNone:
+      return option.kind == value::Kind::kInteger    ? "N"
+             : option.kind == value::Kind::kNumber   ? "X"
+             : option.kind == value::Kind::kIntegers ? "N,N,..."
+                                                     : "TEXT";
+    case Path::kInputRun:
+      return "RUN|FILE";
+    case Path::kOutputFolder:
+    case Path::kOutputRun:
+      return "FOLDER";
+    case Path::kInputFile:
+    case Path::kOutputFile:
+      break;
+  }
+  return option.path.stream ? "FILE|-" : "FILE";
+}
+
+/// "--name PLACEHOLDER", broken between the choices where it is too long for a line.
+std::string head_of(const Option& option) {
+  std::string head = "  --" + option.name;
+  if (option.kind == value::Kind::kSwitch) return head;
+  head += ' ';
+  std::size_t column = head.size();
+  std::istringstream choices(placeholder_of(option));
+  for (std::string choice; std::getline(choices, choice, '|');) {
+    if (!choices.eof()) choice += '|';
+    if (column + choice.size() > kColumns) {
+      head.append("\n").append(kChoicesColumn, ' ');
+      column = kChoicesColumn;
+    }
+    head += choice;
+    column += choice.size();
+  }
+  return head;
+}
+
+std::string text_of(const Option& option, bool explain_later) {
+  std::string head = head_of(option), help = option.help;
+  const bool fits = head.size() + 2 <= kHelpColumn;
+  if (!fits) head += '\n';
+  head.append(kHelpColumn - (fits ? head.size() : 0), ' ');
+  if (explain_later && option.later == Later::kFixed) help += " (fixed)";
+  if (explain_later && option.later == Later::kFirst) help += " (first)";
+  if (option.required) help += " (required)";
+  if (option.repeatable()) help += " (repeatable)";
+  const bool is_off = option.kind == value::Kind::kSwitch && option.default_text == "false";
+  if (!option.default_text.empty() && !is_off) help += " [" + option.default_text + "]";
+  return head + wrapped(help, kHelpColumn) + "\n";
+}
+
+}  // namespace
+
+std::string wrapped(const std::string& text, std::size_t column, const std::string& line_end) {
+  std::string lines, word;
+  std::size_t at = column;
+  for (std::istringstream words(text); words >> word;) {
+    if (at > column && at + 1 + word.size() + line_end.size() > kColumns) {
+      lines.append(line_end).append("\n").append(column, ' ');
+      at = column;
+    }
+    if (at > column) lines += ' ', ++at;
+    lines += word;
+    at += word.size();
+  }
+  return lines;
+}
+
+std::string help_text(const std::string& command, const std::string& about, std::span<const Option> options,
+                      bool explain_later) {
+  std::string text = "rnnsearch " + command + " [--OPTION VALUE]...\n\n" + wrapped(about, 0) + "\n";
+  std::vector<std::string> groups;
+  for (const Option& option : options) {
+    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
+  }
+  std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // General, declared first, stands last
+  for (const std::string& group : groups) {
+    text += "\n" + group + ":\n";
+    for (const Option& option : options) {
+      if (option.group == group) text += text_of(option, explain_later);
+    }
+  }
+  return text;
+}
+
+std::string short_help_text(const std::string& command, const std::string& about, const std::string& example,
+                            std::span<const Option> options) {
+  std::string usage = fmt::format("rnnsearch {}", command), basic;
+  for (const Option& option : options) {
+    if (option.required) usage += fmt::format(" --{} {}", option.name, placeholder_of(option));
+    if (option.basic) basic += text_of(option, false);
+  }
+  const std::string sentence = about.substr(0, about.find(". "));
+  return fmt::format(
+      "{}\n\n{}{}\n\nExample:\n  {}\n\nThe options that one needs first, of {}:\n{}\n"
+      "rnnsearch {} --help explains all options.\n",
+      wrapped(usage + " [--OPTION VALUE]...", 4), wrapped(sentence, 0), sentence.ends_with('.') ? "" : ".",
+      wrapped(fmt::format("rnnsearch {} {}", command, example), 4, " \\"), options.size(), basic, command);
+}
+
+}  // namespace rnnsearch::cli
