@@ -176,18 +176,6 @@ AlignmentScore alignment_score_of(const AlignmentStatistics& statistics) {
   return score;
 }
 
-AlignmentScore corpus_alignment(std::span<const Links> links, std::span<const GoldLinks> gold) {
-  if (links.size() != gold.size()) {
-    throw Error(
-        "evaluate: {} lines of links but {} lines of gold links; line i of both must belong to the same sentence",
-        links.size(), gold.size());
-  }
-  if (links.empty()) throw Error("evaluate: nothing to score: there are 0 lines of links and 0 lines of gold links");
-  AlignmentStatistics sum;
-  for (std::size_t i = 0; i < links.size(); ++i) sum += sentence_statistics(links[i], gold[i]);
-  return alignment_score_of(sum);
-}
-
 Links argmax_links(const SoftAlignment& alignment) {
   Links links;
   for (std::size_t i = 0; i < checked_rows(alignment); ++i) {

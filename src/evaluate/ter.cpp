@@ -397,10 +397,6 @@ double ter_of(const TerStatistics& statistics) {
   return statistics.edits > 0 ? 100 : 0;
 }
 
-std::vector<std::string> ter_words(std::string_view line, const TerOptions& options) {
-  return text::split_words(tokenized(line, options));
-}
-
 std::string signature(const TerOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
   const auto yes = [](bool value) { return value ? "yes" : "no"; };
   return fmt::format("nrefs:{}{}|case:{}|tok:tercom|norm:{}|punct:{}|asian:{}|version:rnnsearch-{}", references,

@@ -71,8 +71,6 @@ AlignmentScore alignment_score_of(const AlignmentStatistics& statistics);
 /// With the counts: for programs, and as lines for people.
 Json json_of(const AlignmentScore& score);
 std::string lines_of(const AlignmentScore& score);
-/// Throws Error if the numbers of sentences differ or there are no sentences.
-AlignmentScore corpus_alignment(std::span<const Links> links, std::span<const GoldLinks> gold);
 
 /// The attention weights of one sentence. Row i holds the weights of target word i over the columns; float32,
 /// row-major, owned by the caller.

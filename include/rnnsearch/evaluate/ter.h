@@ -20,6 +20,8 @@ struct TerOptions {
   bool no_punct = false;        // remove punctuation
   bool asian_support = false;   // apply both to Chinese and Japanese too; each Chinese character is a word
   bool case_sensitive = false;  // do not lowercase
+
+  friend bool operator==(const TerOptions&, const TerOptions&) = default;
 };
 
 /// Statistics of a sentence, or sums over sentences. Add them up, then call ter_of.
@@ -44,8 +46,6 @@ inline double corpus_ter(std::span<const std::string> hypotheses, std::span<cons
                          const TerOptions& options) {
   return ter_of(corpus_sum(hypotheses, references, options));
 }
-/// The words of a line of raw text, as TER counts them.
-std::vector<std::string> ter_words(std::string_view line, const TerOptions& options);
 
 /// The signature, with the keys of sacreBLEU in its order:
 /// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:...".
