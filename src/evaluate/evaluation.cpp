@@ -7,8 +7,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/evaluate/options.h"
-#include "rnnsearch/evaluate/sequence_accuracy.h"
-#include "rnnsearch/evaluate/ter.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -267,7 +265,9 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
       add(counts_of(test.references.size() == 1 ? of_words : statistics_of(characters), characters), characters);
       add(counts_of(of_words, words), words);
     }
-    if (options.ter) add(counts_of(statistics_of(TerOptions()), test.references.size()), TerOptions());
+    if (options.ter) {
+      add(counts_of(statistics_of(options.ter_options), test.references.size()), options.ter_options);
+    }
     if (options.sequence_accuracy != SequenceAccuracyMode::kNone) {
       for (Counts& counts : counts_of(statistics_of(sequence))) add(std::move(counts), sequence);
     }

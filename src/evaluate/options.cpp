@@ -42,6 +42,18 @@ constexpr Option<E> kOptions[]{
     {"lowercase", "compare lower-cased text", at<&E::bleu, &BleuOptions::lowercase>()},
     {"chrf", "also compute chrF and chrF++", at<&E::chrf>()},
     {"ter", "also compute TER, the number of edits per 100 reference words; lower is better", at<&E::ter>()},
+    {"ter-normalized",
+     "separate punctuation from words for TER and replace XML entities by their characters, as sacreBLEU's "
+     "--ter-normalized",
+     at<&E::ter_options, &TerOptions::normalized>()},
+    {"ter-no-punctuation", "remove punctuation for TER, as sacreBLEU's --ter-no-punct",
+     at<&E::ter_options, &TerOptions::no_punct>()},
+    {"ter-asian",
+     "for TER, apply --ter-normalized and --ter-no-punctuation to Chinese and Japanese too, as sacreBLEU's "
+     "--ter-asian-support",
+     at<&E::ter_options, &TerOptions::asian_support>()},
+    {"ter-case-sensitive", "do not lower-case text for TER, as sacreBLEU's --ter-case-sensitive",
+     at<&E::ter_options, &TerOptions::case_sensitive>()},
     {"sequence-accuracy",
      "also compute, for tasks with one right answer, the means over sentences, in percent, of PSA (share of reference "
      "positions whose word is right), LCSR (longest common subsequence over the reference's length) and GeoMean "
@@ -84,6 +96,12 @@ void check(const EvaluationOptions& options) {
   const Smoothing smoothing = options.bleu.smoothing;
   if (options.bleu.smooth_value && smoothing != Smoothing::kFloor && smoothing != Smoothing::kAddK) {
     throw UsageError("--smooth-value is for --smoothing floor or add-k, not for " + name_of(smoothing));
+  }
+  if (!options.ter && options.ter_options != TerOptions{}) {
+    throw UsageError("--ter-normalized, --ter-no-punctuation, --ter-asian and --ter-case-sensitive are for --ter");
+  }
+  if (options.ter_options.asian_support && !options.ter_options.normalized && !options.ter_options.no_punct) {
+    throw UsageError("--ter-asian is for --ter-normalized or --ter-no-punctuation, which it extends");
   }
   if (options.significance.samples && options.significance.test == SignificanceTest::kNone) {
     throw UsageError("--significance-samples is for --significance bootstrap or randomization");
