@@ -10,8 +10,8 @@
 
 namespace rnnsearch::report {
 
-/// Colours as CSS variables, which an embedding page may set; a viewer without var() uses the attribute.
-enum class Colour { kPaper, kInk, kLine, kBar };
+// What every viewer draws; page.css gives the classes of a figure the colours of the page.
+inline constexpr const char *kPaper = "#ffffff", *kInk = "#1a1a1a", *kLine = "#8a8a8a", *kBar = "#1f6fb4";
 
 /// A coordinate with at most two decimals.
 std::string coordinate(double value);
@@ -31,32 +31,35 @@ struct Label {
 };
 std::vector<Label> labels_of(const std::vector<std::string>& words, double longest);
 double widest(const std::vector<Label>& labels);
+inline constexpr double kLongestLabel = 20;  // em, in pictures of alignments
+/// "the \u2192 le: 0.75"
+std::string tooltip(const Label& source, const Label& target, double weight);
 
 /// Throws Error unless there are source x target weights, all from 0 to 1.
 void check(const AttentionMatrix& alignment);
 
-class Figure {
- public:
+/// Adds an SVG. title: for screen readers; they skip a picture without one.
+pugi::xml_node add_svg(pugi::xml_node parent, const std::string& class_name, double width, double height,
+                       const std::string& title);
+/// Text at x, vertically centred at y. anchor: "start", "middle" or "end", which is at x.
+pugi::xml_node add_label(pugi::xml_node parent, double x, double y, double font_pixels, const char* anchor,
+                         const std::string& text);
+
+/// A sheet of paper with words in its margins. Its groups are children of `root`.
+struct Figure {
+  double font_pixels;
+  pugi::xml_node root;
+
   /// description: for screen readers.
-  Figure(double width, double height, double font_pixels, const std::string& title, const std::string& description);
-
-  pugi::xml_node root() { return root_; }
-  pugi::xml_node group(pugi::xml_node parent, const char* name);
-  pugi::xml_node rectangle(pugi::xml_node parent, double x, double y, double width, double height);
-  pugi::xml_node line(pugi::xml_node parent, double x1, double y1, double x2, double y2);
-  /// Text that ends at x if `ends` is set and otherwise starts at x, vertically centred at y.
-  pugi::xml_node text(pugi::xml_node parent, double x, double y, const Label& label, bool ends = false);
-  /// Text that starts at (x, y) and runs upwards, centred at x.
-  pugi::xml_node upright_text(pugi::xml_node parent, double x, double y, const Label& label);
-  std::string svg() const;
-
-  static void colour(pugi::xml_node node, const char* attribute, Colour colour);
-  static void tooltip(pugi::xml_node node, const std::string& text);
-
- private:
-  double font_pixels_;
-  pugi::xml_document document_;
-  pugi::xml_node root_;
+  Figure(pugi::xml_node parent, double width, double height, double font, const std::string& title,
+         const std::string& description);
+  pugi::xml_node group(const char* name, const char* fill) const;
+  pugi::xml_node rectangle(pugi::xml_node parent, double x, double y, double width, double height,
+                           const char* fill = nullptr) const;
+  /// A word that starts at x, or ends there.
+  pugi::xml_node word(pugi::xml_node parent, double x, double y, const Label& label, bool ends = false) const;
+  /// A word that starts at (x, y) and runs upwards, centred at x.
+  void upright_word(pugi::xml_node parent, double x, double y, const Label& label) const;
 };
 
 }  // namespace rnnsearch::report

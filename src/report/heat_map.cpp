@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "report/figure.h"
+#include "report/html.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::report {
 namespace {
 
-constexpr double kLongestLabel = 20;  // em
-constexpr int kScaleSteps = 11;       // 0, 0.1, ..., 1
+constexpr int kScaleSteps = 11;  // 0, 0.1, ..., 1
 
 // Black is 0 and white is 1, as in the paper.
 std::string grey(double weight) {
@@ -34,7 +34,7 @@ std::string description_of(const std::vector<Label>& source, const std::vector<L
 
 }  // namespace
 
-std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& options) {
+void add_heat_map(pugi::xml_node parent, const AttentionMatrix& alignment, const PictureOptions& options) {
   check(alignment);
   const std::size_t Tx = alignment.source.size(), Ty = alignment.target.size();
   const auto source = labels_of(alignment.source, kLongestLabel), target = labels_of(alignment.target, kLongestLabel);
@@ -46,48 +46,43 @@ std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& opt
   const std::string title = !options.title.empty()
                                 ? options.title
                                 : fmt::format("Soft alignment of {} target words with {} source words", Ty, Tx);
-  Figure figure(width, height, font, title, description_of(source, target, alignment.weights));
+  const Figure figure(parent, width, height, font, title, description_of(source, target, alignment.weights));
 
-  const auto sources = figure.group(figure.root(), "source");
-  Figure::colour(sources, "fill", Colour::kInk);
+  const auto sources = figure.group("source", kInk), targets = figure.group("target", kInk);
+  const auto weights = figure.group("weights", kInk), scale = figure.group("scale", kInk);
+  const auto frame = figure.group("frame", "none");
   for (std::size_t j = 0; j < Tx; ++j) {
-    figure.upright_text(sources, left + (static_cast<double>(j) + 0.5) * cell, top - gap, source[j]);
+    figure.upright_word(sources, left + (static_cast<double>(j) + 0.5) * cell, top - gap, source[j]);
   }
-  const auto targets = figure.group(figure.root(), "target");
-  Figure::colour(targets, "fill", Colour::kInk);
   for (std::size_t i = 0; i < Ty; ++i) {
-    figure.text(targets, left - gap, top + (static_cast<double>(i) + 0.5) * cell, target[i], true);
+    figure.word(targets, left - gap, top + (static_cast<double>(i) + 0.5) * cell, target[i], true);
   }
-  auto weights = figure.group(figure.root(), "weights");
-  weights.append_attribute("shape-rendering").set_value("crispEdges");
+  set(weights, "shape-rendering", "crispEdges");
   for (std::size_t i = 0; i < Ty; ++i) {
     for (std::size_t j = 0; j < Tx; ++j) {
       const double weight = alignment.weights[i * Tx + j];
-      auto square = figure.rectangle(weights, left + static_cast<double>(j) * cell, top + static_cast<double>(i) * cell,
-                                     cell, cell);
-      square.append_attribute("fill").set_value(grey(weight).c_str());
-      Figure::tooltip(square, source[j].whole + " \u2192 " + target[i].whole + ": " + weight_text(weight));
+      const auto square = figure.rectangle(weights, left + static_cast<double>(j) * cell,
+                                           top + static_cast<double>(i) * cell, cell, cell, grey(weight).c_str());
+      add(square, "title", {}, tooltip(source[j], target[i], weight));
     }
   }
-  // A frame shows where white squares end on white paper, and black squares on black paper.
-  auto frame = figure.group(figure.root(), "frame");
-  frame.append_attribute("fill").set_value("none");
-  Figure::colour(frame, "stroke", Colour::kLine);
-  figure.rectangle(frame, left, top, right - left, bottom - top);
-  auto scale = figure.group(figure.root(), "scale");
-  const double scale_top = bottom + 1.5 * gap, scale_left = left + 0.9 * font;
-  Figure::colour(scale, "fill", Colour::kInk);
-  figure.text(scale, left, scale_top + scale_cell / 2, {"0", "0", 0.64});
+  const double scale_top = bottom + 1.5 * gap, scale_left = left + 0.9 * font,
+               scale_middle = scale_top + scale_cell / 2;
+  figure.word(scale, left, scale_middle, {"0", "0", 0.64});
   for (int k = 0; k < kScaleSteps; ++k) {
-    auto step = figure.rectangle(scale, scale_left + k * scale_cell, scale_top, scale_cell, scale_cell);
-    step.append_attribute("fill").set_value(grey(k / (kScaleSteps - 1.0)).c_str());
-    step.append_attribute("shape-rendering").set_value("crispEdges");
+    const auto step = figure.rectangle(scale, scale_left + k * scale_cell, scale_top, scale_cell, scale_cell,
+                                       grey(k / (kScaleSteps - 1.0)).c_str());
+    set(step, "shape-rendering", "crispEdges");
   }
-  auto outline = figure.rectangle(scale, scale_left, scale_top, kScaleSteps * scale_cell, scale_cell);
-  outline.append_attribute("fill").set_value("none");
-  Figure::colour(outline, "stroke", Colour::kLine);
-  figure.text(scale, scale_left + kScaleSteps * scale_cell + 0.3 * font, scale_top + scale_cell / 2, {"1", "1", 0.64});
-  return figure.svg();
+  figure.word(scale, scale_left + kScaleSteps * scale_cell + 0.3 * font, scale_middle, {"1", "1", 0.64});
+  // Frames show where white squares end on white paper, and black squares on black paper.
+  set(frame, "stroke", kLine);
+  figure.rectangle(frame, left, top, right - left, bottom - top);
+  figure.rectangle(frame, scale_left, scale_top, kScaleSteps * scale_cell, scale_cell);
+}
+
+std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& options) {
+  return svg_file([&](pugi::xml_node parent) { add_heat_map(parent, alignment, options); });
 }
 
 }  // namespace rnnsearch::report

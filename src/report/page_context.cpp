@@ -33,11 +33,11 @@ void PageContext::chart(pugi::xml_node where, const std::string& id, const LineC
   for (const Line& line : chart.lines) {
     if (line.faint) continue;
     const auto item = add(legend, "li", {{"data-name", line.name}});
-    add_svg(item, key_svg(line.style));
+    add_key(item, line.style);
     add(item, "span", {{"class", "name"}}, line.name);
   }
   const auto plot = add(figure, "div", {{"class", "plot"}});
-  add_svg(plot, svg_of(chart));
+  add_chart(plot, chart);
   if (!note.empty()) add(figure, "p", {{"class", "note"}}, note);
 }
 

@@ -28,7 +28,7 @@ void add_card(PageContext& page, const Report& report, pugi::xml_node where, con
   for (const SectionText& text : sentence.texts) {
     const auto side = add(sides, "div", {{"class", "side"}});
     const auto title = add(side, "h5");
-    if (is_system(report, text.name)) add_svg(title, key_svg(page.styles.of(text.name)));
+    if (is_system(report, text.name)) add_key(title, page.styles.of(text.name));
     add_text(title, is_system(report, text.name) ? " " + text.name : text.name);
     const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}});
     if (!text.language.empty()) set(line, "lang", text.language);

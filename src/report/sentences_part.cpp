@@ -75,7 +75,7 @@ void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& fil
   for (const auto& translation : sentence.systems) {
     const auto side = add(sides, "div", {{"class", "side"}});
     const auto title = add(side, "h5");
-    add_svg(title, key_svg(page.styles.of(translation.system)));
+    add_key(title, page.styles.of(translation.system));
     add_text(title, " " + translation.system + " ");
     std::string score = fmt::format("BLEU {}", fixed(translation.bleu, 1));
     for (const MetricScore& other : translation.others) {
@@ -220,7 +220,7 @@ void add_alignments(PageContext& page, const Report& report) {
       const auto region =
           add(figure, "div",
               {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", id + "-caption"}});
-      add_svg(region, heat_map(sentence->alignment, {.title = fmt::format("{}, {}", name, caption)}));
+      add_heat_map(region, sentence->alignment, {.title = fmt::format("{}, {}", name, caption)});
     }
     if (!all) {
       add(section, "p", {{"class", "note"}},

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "report/figure.h"
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
@@ -181,10 +182,8 @@ void add_split(pugi::xml_node where, const Report& report) {
   const auto legend = add(figure, "ul", {{"class", "legend parts"}});
   for (std::size_t i = 0; i < kParts.size(); ++i) {
     const auto item = add(legend, "li");
-    const auto key =
-        add(item, "svg",
-            {{"class", "key"}, {"viewBox", "0 0 14 14"}, {"width", "14"}, {"height", "14"}, {"aria-hidden", "true"}});
-    add(key, "rect", {{"class", fmt::format("part p{}", i)}, {"width", "14"}, {"height", "14"}});
+    add(add_svg(item, "key", 14, 14, ""), "rect",
+        {{"class", fmt::format("part p{}", i)}, {"width", "14"}, {"height", "14"}});
     add(item, "span", {{"class", "name"}}, kParts[i]);
   }
   Table table{
@@ -201,7 +200,7 @@ void add_split(pugi::xml_node where, const Report& report) {
       table.rows[i].push_back({fmt::format("{} ({}%)", fixed(seconds, 4), fixed(100 * parts.back().share, 1))});
     }
     add(figure, "p", {{"class", "bar-name"}}, run.name);
-    add_svg(figure, bar_svg(run.name, parts));
+    add_bar(figure, run.name, parts);
   }
   if (table.columns.size() == 1) {
     where.remove_child(figure);
