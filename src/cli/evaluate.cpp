@@ -23,7 +23,7 @@
 #include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/evaluate/options.h"
-#include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/report/evaluation_tables.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
@@ -281,7 +281,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   if (settings.json) {
     std::cout << json_text(evaluate::to_json(evaluation), 2) << "\n";
   } else {
-    std::cout << evaluate::render_table(evaluation, settings.details);
+    std::cout << report::evaluation_text(evaluation, settings.details);
     if (settings.chart) std::cout << "\n" << evaluate::render_length_chart(evaluation);
   }
   return 0;

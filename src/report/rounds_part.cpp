@@ -8,6 +8,7 @@
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/rounds.h"
+#include "rnnsearch/report/evaluation_tables.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -33,15 +34,15 @@ std::vector<double> scores_of(const Rounds& rounds, const std::string& system, c
 
 // The metrics that some round has. Those of sequence accuracy come first if they were requested.
 std::vector<std::string> metrics_of(const Rounds& rounds) {
-  std::vector<std::string> candidates{"PSA", "LCSR", "GeoMean", "BLEU"}, metrics;
-  candidates.insert(candidates.end(), evaluate::kOtherMetrics.begin(), evaluate::kOtherMetrics.end());
-  for (const std::string& metric : candidates) {
-    const bool has = std::any_of(rounds.begin(), rounds.end(), [&](const EvaluationFile& round) {
-      return std::any_of(round.systems.begin(), round.systems.end(),
-                         [&](const auto& system) { return evaluate::score_of(system, metric); });
-    });
-    if (has && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.push_back(metric);
+  std::vector<std::string> metrics;
+  for (const EvaluationFile& round : rounds) {
+    for (const std::string& metric : report::metrics_of(round)) {
+      if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.push_back(metric);
+    }
   }
+  std::stable_partition(metrics.begin(), metrics.end(), [](const std::string& metric) {
+    return metric == "PSA" || metric == "LCSR" || metric == "GeoMean";
+  });
   return metrics;
 }
 
