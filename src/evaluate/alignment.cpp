@@ -151,14 +151,6 @@ std::string pharaoh_line(const Links& links) {
   return line;
 }
 
-AlignmentStatistics& AlignmentStatistics::operator+=(const AlignmentStatistics& other) {
-  links += other.links;
-  sure += other.sure;
-  correct_sure += other.correct_sure;
-  correct_possible += other.correct_possible;
-  return *this;
-}
-
 AlignmentStatistics sentence_statistics(const Links& links, const GoldLinks& gold) {
   return {links.size(), gold.sure.size(), common(links, gold.sure), common(links, gold.possible)};
 }

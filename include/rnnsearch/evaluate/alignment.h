@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/evaluate/corpus_statistics.h"
 
 namespace rnnsearch::evaluate {
 
@@ -48,12 +49,12 @@ std::string pharaoh_line(const Links& links);
 
 /// Counts of links, which are summed over sentences. A: the links to evaluate; S and P: the gold links.
 struct AlignmentStatistics {
+  static constexpr bool kAddsUp = true;
   std::uint64_t links = 0;             // |A|
   std::uint64_t sure = 0;              // |S|
   std::uint64_t correct_sure = 0;      // |A and S|
   std::uint64_t correct_possible = 0;  // |A and P|
 
-  AlignmentStatistics& operator+=(const AlignmentStatistics& other);
   friend bool operator==(const AlignmentStatistics&, const AlignmentStatistics&) = default;
 };
 

@@ -26,10 +26,10 @@ struct TerOptions {
 
 /// Statistics of a sentence, or sums over sentences. Add them up, then call ter_of.
 struct TerStatistics {
-  std::uint64_t edits = 0;      // edits to the reference that needs the fewest
-  double reference_length = 0;  // mean number of words of the references
+  static constexpr bool kAddsUp = true;
+  std::uint64_t edits = 0;            // edits to the reference that needs the fewest
+  std::uint64_t reference_words = 0;  // words of all references together
 
-  TerStatistics& operator+=(const TerStatistics& other);
   friend bool operator==(const TerStatistics&, const TerStatistics&) = default;
 };
 
@@ -38,13 +38,13 @@ struct TerStatistics {
 /// edit distance is computed within 25 words of the diagonal, so memory grows linearly with the length of a line.
 TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                   const TerOptions& options);
-/// 100 * edits / reference length, from 0 (best) to more than 100. Without reference words it is 100 if there is any
-/// edit.
-double ter_of(const TerStatistics& statistics);
+/// 100 * edits / mean length of this many references, from 0 (best) to more than 100. Without reference words it is 100
+/// if there is any edit.
+double ter_of(const TerStatistics& statistics, std::size_t references);
 /// Throws Error as corpus_sum does.
 inline double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                          const TerOptions& options) {
-  return ter_of(corpus_sum(hypotheses, references, options));
+  return ter_of(corpus_sum(hypotheses, references, options), references.size());
 }
 
 /// The signature, with the keys of sacreBLEU in its order:
