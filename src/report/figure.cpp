@@ -54,10 +54,6 @@ std::string coordinate(double value) {
   return result == "-0" ? "0" : result;
 }
 
-std::string weight_text(double weight) {
-  return fmt::format("{:.2f}", weight);
-}
-
 std::string drawable(std::string_view text) {
   constexpr std::u32string_view kSpaces = U"\t\n\r\u0085\u2028\u2029", kIsolates = U"\u2066\u2067\u2068";
   constexpr std::u32string_view kEmbeddings = U"\u202a\u202b\u202d\u202e";
@@ -114,7 +110,7 @@ double widest(const std::vector<Label>& labels) {
 }
 
 std::string tooltip(const Label& source, const Label& target, double weight) {
-  return fmt::format("{} \u2192 {}: {}", source.whole, target.whole, weight_text(weight));
+  return fmt::format("{} \u2192 {}: {:.2f}", source.whole, target.whole, weight);
 }
 
 void check(const AttentionMatrix& alignment) {

@@ -15,8 +15,6 @@ inline constexpr const char *kPaper = "#ffffff", *kInk = "#1a1a1a", *kLine = "#8
 
 /// A coordinate with at most two decimals.
 std::string coordinate(double value);
-/// A weight with two decimals.
-std::string weight_text(double weight);
 
 /// The text on one line: line ends and tabs become spaces, and invalid UTF-8 and control characters U+FFFD. A change of
 /// direction ends with the text. Applying it twice changes nothing more.

@@ -21,13 +21,11 @@ namespace {
 constexpr double kWidth = 480, kRight = 12, kTop = 26, kPlotHeight = 214;
 constexpr double kLetter = 7.4;          // upper bound of the width of a digit in the font of the page at 13 units
 constexpr double kTickLine = 19;         // from the axis to the middle of its labels
-constexpr double kMarker = 4;            // radius
 constexpr double kDodge = 5;             // between the intervals of neighbouring lines
 constexpr std::size_t kManyPoints = 48;  // lines with more points do not have a marker at each point
 constexpr std::size_t kFewMarkers = 7;   // the number of markers on such lines
 
 constexpr std::array kDashes{"", "7 4", "2 3", "10 3 2 3", "14 4", "4 2 1 2"};
-constexpr std::size_t kMarkers = 6;
 
 const char* dashes_of(std::size_t style) {
   // Shifts the dashes by one each time the colours repeat.
@@ -38,28 +36,20 @@ std::string class_of(std::size_t style) {
   return fmt::format("s{}", style % kColours);
 }
 
-std::string marker_path(std::size_t style, double x, double y, double r) {
-  const auto at = [&](const char* command, double dx, double dy) {
-    return command + coordinate(x + dx * r) + " " + coordinate(y + dy * r);
+std::string marker_path(std::size_t style, double x, double y) {
+  struct Marker {
+    double x, y;  // where it begins
+    const char* path;
   };
-  const std::string radius = coordinate(r) + " " + coordinate(r);
-  switch ((style + 2 * (style / kColours)) % kMarkers) {  // the markers shift too when the colours repeat
-    case 0:
-      return at("M", -1, 0) + "a" + radius + " 0 1 1 " + coordinate(2 * r) + " 0a" + radius + " 0 1 1 " +
-             coordinate(-2 * r) + " 0z";
-    case 1:
-      return at("M", -0.9, -0.9) + at("L", 0.9, -0.9) + at("L", 0.9, 0.9) + at("L", -0.9, 0.9) + "z";
-    case 2:
-      return at("M", 0, -1.15) + at("L", 1.1, 0.85) + at("L", -1.1, 0.85) + "z";
-    case 3:
-      return at("M", 0, -1.3) + at("L", 1.3, 0) + at("L", 0, 1.3) + at("L", -1.3, 0) + "z";
-    case 4:
-      return at("M", 0, 1.15) + at("L", 1.1, -0.85) + at("L", -1.1, -0.85) + "z";
-    default:
-      return at("M", -1.2, -0.45) + at("L", -0.45, -0.45) + at("L", -0.45, -1.2) + at("L", 0.45, -1.2) +
-             at("L", 0.45, -0.45) + at("L", 1.2, -0.45) + at("L", 1.2, 0.45) + at("L", 0.45, 0.45) +
-             at("L", 0.45, 1.2) + at("L", -0.45, 1.2) + at("L", -0.45, 0.45) + at("L", -1.2, 0.45) + "z";
-  }
+  constexpr std::array<Marker, 6> kMarkers{{{-4, 0, "a4 4 0 1 1 8 0a4 4 0 1 1 -8 0z"},
+                                            {-3.6, -3.6, "h7.2v7.2h-7.2z"},
+                                            {0, -4.6, "l4.4 8h-8.8z"},
+                                            {0, -5.2, "l5.2 5.2l-5.2 5.2l-5.2 -5.2z"},
+                                            {0, 4.6, "l4.4 -8h-8.8z"},
+                                            {-4.8, -1.8, "h3v-3h3.6v3h3v3.6h-3v3h-3.6v-3h-3z"}}};
+  // The markers shift, too, when the colours repeat.
+  const Marker& marker = kMarkers[(style + 2 * (style / kColours)) % kMarkers.size()];
+  return fmt::format("M{} {}{}", coordinate(x + marker.x), coordinate(y + marker.y), marker.path);
 }
 
 // The numbers of a line as the value of an attribute.
@@ -279,7 +269,7 @@ class Drawing {
       const Point& p = line.points[i];
       const auto marker = add(group, "path",
                               {{"class", p.hollow ? "marker hollow" : "marker"},
-                               {"d", marker_path(line.style, across(p.x) + shift, down(p.y), kMarker)}});
+                               {"d", marker_path(line.style, across(p.x) + shift, down(p.y))}});
       add(marker, "title", {}, fmt::format("{}, {}", line.name, told(p)));
     }
   }
@@ -322,7 +312,7 @@ void add_key(pugi::xml_node parent, std::size_t style) {
   const auto key = add_svg(parent, "key " + class_of(style), 34, 14, "");
   const auto stroke = add(key, "path", {{"class", "stroke"}, {"d", "M1 7H33"}});
   if (*dashes_of(style) != '\0') set(stroke, "stroke-dasharray", dashes_of(style));
-  add(key, "path", {{"class", "marker"}, {"d", marker_path(style, 17, 7, kMarker)}});
+  add(key, "path", {{"class", "marker"}, {"d", marker_path(style, 17, 7)}});
 }
 
 void add_bar(pugi::xml_node parent, const std::string& title, std::span<const Part> parts) {

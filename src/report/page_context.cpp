@@ -41,6 +41,18 @@ void PageContext::chart(pugi::xml_node where, const std::string& id, const LineC
   if (!note.empty()) add(figure, "p", {{"class", "note"}}, note);
 }
 
+pugi::xml_node PageContext::side(pugi::xml_node sides, const std::string& title, const std::string& language,
+                                 bool system, const std::string& score) {
+  const auto side = add(sides, "div", {{"class", "side"}});
+  const auto heading = add(side, "h5");
+  if (system) add_key(heading, styles.of(title));
+  add_text(heading, (system ? " " : "") + title + (score.empty() ? "" : " "));
+  if (!score.empty()) add(heading, "span", {{"class", "score"}}, score);
+  const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}});
+  if (!language.empty()) set(line, "lang", language);
+  return line;
+}
+
 void PageContext::pair(pugi::xml_node where, const std::string& id, LineChart chart, const std::string& note,
                        Table table) {
   for (std::size_t row = 0; row < table.chart_rows; ++row) {

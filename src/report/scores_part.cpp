@@ -1,10 +1,13 @@
 #include "report/scores_part.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/evaluate/rounds.h"
 #include "rnnsearch/report/evaluation_tables.h"
 
 namespace rnnsearch::report {
@@ -13,6 +16,12 @@ namespace {
 // The name of an evaluation in a heading, if there are several.
 std::string name_of(const EvaluationFile& file) {
   return file.set.value_or(file.path.stem().string());
+}
+
+/// The suffix of ids: empty for the first evaluation, "-2" for the second.
+std::string suffix_of(const Report& report, const EvaluationFile& file) {
+  const auto i = &file - report.evaluations.data();
+  return i == 0 ? "" : fmt::format("-{}", i + 1);
 }
 
 void add_breakdown(PageContext& page, pugi::xml_node section, const Report& report, const EvaluationFile& file,
@@ -47,15 +56,102 @@ void add_words_by_frequency(PageContext& page, pugi::xml_node section, const Rep
   page.pair(section, "frequency" + suffix_of(report, file), chart, "", table);
 }
 
+using Rounds = std::vector<EvaluationFile>;
+
+// Returns nothing if the round does not have this score.
+std::optional<double> score_of(const EvaluationFile& round, const std::string& system, const std::string& metric) {
+  for (const SystemEvaluation& scores : round.systems) {
+    if (scores.system != system) continue;
+    if (const auto score = evaluate::score_of(scores, metric)) return score->score;
+  }
+  return {};
+}
+
+std::vector<double> scores_of(const Rounds& rounds, const std::string& system, const std::string& metric) {
+  std::vector<double> scores;
+  for (const EvaluationFile& round : rounds) {
+    if (const auto score = score_of(round, system, metric)) scores.push_back(*score);
+  }
+  return scores;
+}
+
+// The metrics that some round has. Those of sequence accuracy come first if they were requested.
+std::vector<std::string> metrics_of(const Rounds& rounds) {
+  std::vector<std::string> metrics;
+  for (const EvaluationFile& round : rounds) {
+    for (const std::string& metric : report::metrics_of(round)) {
+      if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.push_back(metric);
+    }
+  }
+  std::stable_partition(metrics.begin(), metrics.end(), [](const std::string& metric) {
+    return metric == "PSA" || metric == "LCSR" || metric == "GeoMean";
+  });
+  return metrics;
+}
+
+std::string with_half_width(const evaluate::RoundMean& mean) {
+  if (!std::isfinite(mean.half_width)) return fixed(mean.mean, 2);
+  return fmt::format("{} \u00b1 {}", fixed(mean.mean, 2), fixed(mean.half_width, 2));
+}
+
+Table mean_table(const Rounds& rounds) {
+  Table table;
+  table.caption = "Means over rounds";
+  table.columns = {{"system", false}, {"rounds"}};
+  const auto metrics = metrics_of(rounds);
+  for (const std::string& metric : metrics) {
+    table.columns.push_back({metric});
+    table.columns.push_back({"least to most"});
+  }
+  for (const std::string& system : systems_of(rounds)) {
+    std::vector<Cell> cells{{system}, {std::to_string(scores_of(rounds, system, "BLEU").size())}};
+    for (const std::string& metric : metrics) {
+      const auto scores = scores_of(rounds, system, metric);
+      if (scores.empty()) {
+        cells.insert(cells.end(), {{"\u2013"}, {"\u2013"}});
+        continue;
+      }
+      const auto mean = evaluate::mean_over_rounds(scores);
+      cells.push_back({with_half_width(mean)});
+      cells.push_back({fmt::format("{} to {}", fixed(mean.least, 2), fixed(mean.most, 2))});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  table.notes.push_back(
+      fmt::format("Each round is a separate training from new initial weights, scored on the same {} sentences. "
+                  "\u00b1: half of the 95% confidence interval of the mean, Student's t over rounds.",
+                  grouped(rounds.front().systems.front().all.sentences)));
+  for (const EvaluationFile& round : rounds) {
+    if (round.sequence_accuracy == evaluate::SequenceAccuracyMode::kNone) continue;
+    table.notes.push_back(fmt::format("{}.", evaluate::legend_of(round.sequence_accuracy)));
+    break;
+  }
+  return table;
+}
+
+Table metric_table(const Rounds& rounds, const std::string& metric) {
+  Table table;
+  table.caption = metric + " of each round";
+  table.columns = {{"round", false}};
+  const auto systems = systems_of(rounds);
+  for (const std::string& system : systems) table.columns.push_back({system});
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    std::vector<Cell> cells{{std::to_string(i + 1)}};
+    for (const std::string& system : systems) {
+      const auto score = score_of(rounds[i], system, metric);
+      cells.push_back({score ? fixed(*score, 2) : "\u2013"});
+      if (score) cells.back().point = Point{0, *score};
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  table.chart_rows = rounds.size();
+  return table;
+}
+
 }  // namespace
 
 std::string prefix_of(const Report& report, const EvaluationFile& file) {
   return report.evaluations.size() > 1 ? name_of(file) + ": " : "";
-}
-
-std::string suffix_of(const Report& report, const EvaluationFile& file) {
-  const auto i = &file - report.evaluations.data();
-  return i == 0 ? "" : fmt::format("-{}", i + 1);
 }
 
 void add_lengths(PageContext& page, const Report& report) {
@@ -106,6 +202,38 @@ void add_words(PageContext& page, const Report& report) {
     for (const Breakdown& breakdown : breakdowns_of(file)) {
       if (breakdown.rows != &SystemEvaluation::buckets) add_breakdown(page, begun(), report, file, breakdown);
     }
+  }
+}
+
+std::vector<std::string> systems_of(const Rounds& rounds) {
+  std::vector<std::string> names;
+  for (const EvaluationFile& round : rounds) {
+    for (const SystemEvaluation& system : round.systems) {
+      if (std::find(names.begin(), names.end(), system.system) == names.end()) names.push_back(system.system);
+    }
+  }
+  return names;
+}
+
+std::vector<Table> round_tables(const Rounds& rounds) {
+  if (rounds.empty()) return {};
+  std::vector<Table> tables{mean_table(rounds)};
+  for (const std::string& metric : metrics_of(rounds)) tables.push_back(metric_table(rounds, metric));
+  return tables;
+}
+
+void add_rounds(PageContext& page, const Report& report) {
+  if (report.rounds.empty()) return;
+  const auto section = page.section("rounds", "Rounds");
+  Table means = mean_table(report.rounds);
+  means.id = "table-rounds";
+  add_table(section, means);
+  std::size_t i = 0;
+  for (const std::string& metric : metrics_of(report.rounds)) {
+    const Table table = metric_table(report.rounds, metric);
+    LineChart chart{.title = table.caption, .x = {.name = "round"}, .y = {.name = metric, .from_zero = true}};
+    chart.decimals = 2;
+    page.pair(section, fmt::format("rounds-{}", ++i), chart, "", table);
   }
 }
 

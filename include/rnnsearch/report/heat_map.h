@@ -1,4 +1,4 @@
-// Draws the soft alignment of a sentence, like figure 3 of Bahdanau, Cho and Bengio (2015).
+// Pictures of the soft alignment of a sentence, as squares like figure 3 of Bahdanau, Cho and Bengio (2015), or as bars.
 #pragma once
 
 #include <string>
@@ -34,5 +34,10 @@ struct PictureOptions {
 void add_heat_map(pugi::xml_node parent, const AttentionMatrix& alignment, const PictureOptions& options = {});
 /// The same as an SVG file.
 std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& options = {});
+
+/// Returns an SVG file with a row for each decoding step. On the left are the weights over the source words as bars; on
+/// the right the fixed context of RNNencdec is drawn in the same way: it is the state of the encoder after the last
+/// source word, so this word has all the weight at every step. For words, errors and threads see add_heat_map.
+std::string attention_bars(const AttentionMatrix& alignment, const PictureOptions& options = {});
 
 }  // namespace rnnsearch::report
