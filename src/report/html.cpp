@@ -5,7 +5,7 @@
 #include <sstream>
 #include <vector>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::report {

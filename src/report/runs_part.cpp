@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"

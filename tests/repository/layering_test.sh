@@ -58,9 +58,9 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
     my %file = map { $_ => 1 } @files;
 
     for my $file (sort grep { !/\.md$/ } @files) {
-      # src/module/things/ holds what src/module/things.cpp includes
+      # src/module/things/ holds a part of the module, or what src/module/things.cpp includes
       my ($tree, $module, $things, $thing) = $file =~ m{^(include/rnnsearch|src)/(?:(\w+)/(?:(\w+)/)?)?([^/]+)$};
-      if (!$tree || $things && !($tree eq "src" && $file{"src/$module/$things.cpp"} && $thing =~ /-inl\.h$/)) {
+      if (!$tree || $things && ($tree ne "src" || $thing =~ /-inl\.h$/ && !$file{"src/$module/$things.cpp"})) {
         print "$file: stands in no module\n" if $file =~ m{^(include|src)/};
         next;
       }
@@ -109,9 +109,10 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
     my $commands = "";  # cli/commands.h declares what the files of the commands define
     if (open my $in, "<", "src/cli/commands.h") { local $/; $commands = <$in> }
     for my $file (sort @files) {
-      if ($file =~ m{^src/(\w+)/(\w+)\.cpp$}) {
-        print "$file: has no header include/rnnsearch/$1/$2.h or src/$1/$2.h\n"
-          unless $file{"include/rnnsearch/$1/$2.h"} || $file{"src/$1/$2.h"} || $1 eq "cli" && $commands =~ /\bmake_$2\(/;
+      if (my ($module, $part, $name) = $file =~ m{^src/(\w+)/(\w+/)?(\w+)\.cpp$}) {
+        $part //= "";
+        print "$file: has no header include/rnnsearch/$module/$name.h or src/$module/$part$name.h\n"
+          unless $file{"include/rnnsearch/$module/$name.h"} || $file{"src/$module/$part$name.h"} || $module eq "cli" && $commands =~ /\bmake_$name\(/;
       }
     }
   ')

@@ -1,4 +1,4 @@
-#include "report/figure.h"
+#include "report/figures/figure.h"
 
 #include <algorithm>
 #include <array>

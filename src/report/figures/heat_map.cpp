@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
 

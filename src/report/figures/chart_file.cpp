@@ -6,7 +6,7 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/line_source.h"

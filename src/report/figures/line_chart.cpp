@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
