@@ -1,4 +1,4 @@
-// Pictures of the soft alignment of a sentence, as squares like figure 3 of Bahdanau, Cho and Bengio (2015), or as bars.
+// Pictures of the soft alignment of a sentence: squares like figure 3 of Bahdanau, Cho and Bengio (2015), or bars.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ struct PictureOptions {
 /// (0) to white (1) as in the paper, and the scale below. Each square has its words and its weight as a tooltip. Words
 /// that are too long for the margin end in an ellipsis and have the whole word as a tooltip.
 ///
-/// A page may hold several: it has no ids, no style and no script. Its colours are attributes, which the style sheet of a
-/// page can override by the classes of the elements: paper, source, target, scale and frame.
+/// A page may hold several: it has no ids, no style and no script. Its colours are attributes, which the style sheet of
+/// a page can override by the classes of the elements: paper, source, target, scale and frame.
 ///
 /// Words may hold any bytes: invalid UTF-8 and characters that are not allowed in XML are drawn as U+FFFD. Throws Error
 /// if the number of weights is not source x target, or a weight is not from 0 to 1. Thread-safe.

@@ -35,8 +35,8 @@ inline constexpr std::size_t kColours = 6;
 /// The maximum number of points that are drawn for a line.
 inline constexpr std::size_t kDrawnPoints = 600;
 
-/// Adds the drawing of a chart and returns its SVG. Points that cannot be drawn (not finite, or not positive on a log scale) are left out. Throws Error
-/// if there are fewer labels than places of points. Thread-safe.
+/// Adds the drawing of a chart and returns its SVG. Points that cannot be drawn (not finite, or not positive on a log
+/// scale) are left out. Throws Error if there are fewer labels than places of points. Thread-safe.
 pugi::xml_node add_chart(pugi::xml_node parent, const LineChart& chart);
 
 /// Adds the key of a line for the legend: a short piece of the line with its marker.
