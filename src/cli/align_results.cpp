@@ -11,7 +11,6 @@
 #include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/report/alignment_file.h"
-#include "rnnsearch/report/attention_bars.h"
 #include "rnnsearch/report/heat_map.h"
 
 namespace rnnsearch::cli {

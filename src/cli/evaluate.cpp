@@ -24,7 +24,7 @@
 #include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/evaluate/options.h"
-#include "rnnsearch/evaluate/presentation.h"
+#include "rnnsearch/report/evaluation_tables.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
@@ -276,7 +276,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   print_results(
       settings.json, [&] { return evaluate::to_json(evaluation); },
       [&] {
-        std::cout << evaluate::render_table(evaluation, settings.details);
+        std::cout << report::evaluation_text(evaluation, settings.details);
         if (settings.chart) std::cout << "\n" << evaluate::render_length_chart(evaluation);
       });
   return 0;

@@ -151,14 +151,6 @@ std::string pharaoh_line(const Links& links) {
   return line;
 }
 
-AlignmentStatistics& AlignmentStatistics::operator+=(const AlignmentStatistics& other) {
-  links += other.links;
-  sure += other.sure;
-  correct_sure += other.correct_sure;
-  correct_possible += other.correct_possible;
-  return *this;
-}
-
 AlignmentStatistics sentence_statistics(const Links& links, const GoldLinks& gold) {
   return {links.size(), gold.sure.size(), common(links, gold.sure), common(links, gold.possible)};
 }
@@ -174,18 +166,6 @@ AlignmentScore alignment_score_of(const AlignmentStatistics& statistics) {
   score.f1 = ratio(2 * score.precision * score.recall, score.precision + score.recall);
   score.statistics = statistics;
   return score;
-}
-
-AlignmentScore corpus_alignment(std::span<const Links> links, std::span<const GoldLinks> gold) {
-  if (links.size() != gold.size()) {
-    throw Error(
-        "evaluate: {} lines of links but {} lines of gold links; line i of both must belong to the same sentence",
-        links.size(), gold.size());
-  }
-  if (links.empty()) throw Error("evaluate: nothing to score: there are 0 lines of links and 0 lines of gold links");
-  AlignmentStatistics sum;
-  for (std::size_t i = 0; i < links.size(); ++i) sum += sentence_statistics(links[i], gold[i]);
-  return alignment_score_of(sum);
 }
 
 Links argmax_links(const SoftAlignment& alignment) {

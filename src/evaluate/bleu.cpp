@@ -29,16 +29,6 @@ double distance(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
-  for (std::size_t n = 0; n < kBleuOrders; ++n) {
-    correct[n] += other.correct[n];
-    total[n] += other.total[n];
-  }
-  hypothesis_length += other.hypothesis_length;
-  reference_length += other.reference_length;
-  return *this;
-}
-
 BleuStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const BleuOptions& options) {
   if (references.empty()) throw Error("evaluate: a sentence has no reference; BLEU needs at least one");

@@ -119,15 +119,6 @@ void count_characters(const std::u32string& hypothesis, const std::u32string& re
 
 }  // namespace
 
-ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {
-  for (std::size_t n = 0; n < kOrders; ++n) {
-    orders[n].hypothesis += other.orders[n].hypothesis;
-    orders[n].reference += other.orders[n].reference;
-    orders[n].correct += other.orders[n].correct;
-  }
-  return *this;
-}
-
 ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const ChrfOptions& options) {
   assert(options.word_orders <= kWordOrders);

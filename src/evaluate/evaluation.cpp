@@ -1,23 +1,92 @@
 #include "rnnsearch/evaluate/evaluation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "evaluate/resampling.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/evaluate/options.h"
-#include "rnnsearch/evaluate/sequence_accuracy.h"
-#include "rnnsearch/evaluate/ter.h"
 
 namespace rnnsearch::evaluate {
 namespace {
 
-/// The statistics of the sentences of one system.
-struct Scored {
-  std::vector<BleuStatistics> bleu;  // for every sentence
-  std::vector<Counts> counts;        // BLEU, then the other metrics
+/// Sequence accuracy in units of 1e-9, so that its sums are exact.
+struct SequenceCounts {
+  static constexpr bool kAddsUp = true;
+  static constexpr double kUnits = 1e9;
+  std::uint64_t psa, lcsr, geometric_mean, sequences;
 };
+
+SequenceCounts in_units(const SequenceAccuracy& sentence) {
+  const auto units = [](double share) {
+    return static_cast<std::uint64_t>(std::llround(share * SequenceCounts::kUnits));
+  };
+  return {units(sentence.psa), units(sentence.lcsr), units(sentence.geometric_mean), 1};
+}
+
+/// The statistics of the sentences of one system: those of BLEU, then of each other metric that was asked for.
+std::vector<Counts> counts_of_metrics(std::span<const std::string> hypotheses,
+                                      std::span<const std::vector<std::string>> references,
+                                      const EvaluationOptions& options, const std::optional<Bootstrap>& bootstrap,
+                                      const std::function<void()>& poll) {
+  std::vector<Counts> metrics;
+  const auto counts = [&](const auto& of_metric) {
+    return counts_of(corpus_statistics(hypotheses, references, of_metric));
+  };
+  // width: how many of the statistics the score needs.
+  const auto add = [&](const char* name, const auto& of_metric, const Counts& all, const auto& score,
+                       std::size_t width = Counts::kMaxWidth) {
+    metrics.push_back(with_metric(all, name, std::function(score), width));
+    metrics.back().signature = signature(of_metric, references.size(), bootstrap);
+    if (poll) poll();
+  };
+  const BleuOptions& bleu = options.bleu;
+  add("BLEU", bleu, counts(bleu), [bleu](const BleuStatistics& sum) { return bleu_of(sum, bleu).score; });
+  const std::size_t k = references.size();
+  if (options.chrf) {
+    const ChrfOptions characters{.lowercase = bleu.lowercase};
+    const ChrfOptions words{.word_orders = kWordOrders, .lowercase = bleu.lowercase};
+    const auto score = [](const ChrfOptions& of_metric) {
+      return [of_metric](const ChrfStatistics& sum) { return chrf_of(sum, of_metric); };
+    };
+    const Counts of_words = counts(words);
+    // With several references, each score chooses its own best reference.
+    add("chrF", characters, k == 1 ? of_words : counts(characters), score(characters), 3 * kCharacterOrders);
+    add("chrF++", words, of_words, score(words));
+  }
+  if (options.ter) {
+    const TerOptions& ter = options.ter_options;
+    add("TER", ter, counts(ter), [k](const TerStatistics& sum) { return ter_of(sum, k); });
+  }
+  if (options.sequence_accuracy != SequenceAccuracyMode::kNone) {
+    const SequenceAccuracyOptions sequence{.lowercase = bleu.lowercase,
+                                           .cut_output = options.sequence_accuracy == SequenceAccuracyMode::kCut};
+    std::vector<SequenceCounts> sentences;
+    for (const auto& sentence : corpus_statistics(hypotheses, references, sequence)) {
+      sentences.push_back(in_units(sentence));
+    }
+    const Counts all = counts_of(sentences);
+    const auto mean_of = [](std::uint64_t SequenceCounts::*measure) {
+      return [measure](const SequenceCounts& sum) {
+        const double sequences = SequenceCounts::kUnits * static_cast<double>(sum.sequences);
+        return sum.sequences == 0 ? 0.0 : 100 * (static_cast<double>(sum.*measure) / sequences);
+      };
+    };
+    add("PSA", sequence, all, mean_of(&SequenceCounts::psa));
+    add("LCSR", sequence, all, mean_of(&SequenceCounts::lcsr));
+    add("GeoMean", sequence, all, mean_of(&SequenceCounts::geometric_mean));
+  }
+  return metrics;
+}
+
+/// The counts of each system, [system][metric]; the first metric is BLEU.
+using Scored = std::vector<std::vector<Counts>>;
+
+BleuStatistics bleu_statistics(const Counts& counts, std::span<const std::size_t> sentences) {
+  return statistics_of<BleuStatistics>(sums_of(counts, sentences).data(), counts.width);
+}
 
 void check(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options) {
   if (systems.empty()) throw Error("evaluate: there are no systems to score");
@@ -57,7 +126,7 @@ BleuOptions for_sentences(BleuOptions options) {
 }
 
 std::vector<SentenceEvaluation> sentences_of(const TestSet& test, std::span<const SystemOutput> systems,
-                                             const std::vector<Scored>& scored, const Buckets& buckets,
+                                             const Scored& scored, const Buckets& buckets,
                                              const BleuOptions& bleu_options) {
   std::vector<SentenceEvaluation> sentences(systems.front().hypotheses.size());
   for (std::size_t b = 0; b < buckets.labels.size(); ++b) {
@@ -71,9 +140,12 @@ std::vector<SentenceEvaluation> sentences_of(const TestSet& test, std::span<cons
     for (const auto& references : test.references) sentences[i].references.push_back(references[i]);
     for (std::size_t s = 0; s < systems.size(); ++s) {
       SentenceEvaluation::OfSystem of_system{
-          systems[s].system, systems[s].hypotheses[i], bleu_of(scored[s].bleu[i], options).score, {}};
-      for (std::size_t m = 1; m < scored[s].counts.size(); ++m) {
-        const Counts& counts = scored[s].counts[m];
+          systems[s].system,
+          systems[s].hypotheses[i],
+          bleu_of(bleu_statistics(scored[s].front(), std::span(&i, 1)), options).score,
+          {}};
+      for (std::size_t m = 1; m < scored[s].size(); ++m) {
+        const Counts& counts = scored[s][m];
         of_system.others.push_back({counts.metric, score_of(counts, std::span(&i, 1)), {}, {}, {}});
       }
       sentences[i].systems.push_back(std::move(of_system));
@@ -84,13 +156,12 @@ std::vector<SentenceEvaluation> sentences_of(const TestSet& test, std::span<cons
 
 class Evaluator {
  public:
-  Evaluator(const std::vector<Scored>& scored, const EvaluationOptions& options, std::size_t baseline,
-            Evaluation& evaluation)
+  Evaluator(const Scored& scored, const EvaluationOptions& options, std::size_t baseline, Evaluation& evaluation)
       : scored_(scored), options_(options), baseline_(baseline), evaluation_(evaluation) {}
 
   /// Returns the row for every system, and adds its comparisons if `compared` is set.
   std::vector<BucketScore> row(const std::string& label, std::span<const std::size_t> sentences, bool compared) {
-    const std::size_t metrics = scored_.front().counts.size();
+    const std::size_t metrics = scored_.front().size();
     const SignificanceOptions& significance = options_.significance;
     const bool tested = compared && significance.test != SignificanceTest::kNone && !sentences.empty();
     std::size_t samples = options_.bootstrap.samples;
@@ -98,8 +169,8 @@ class Evaluator {
       samples = std::max(samples, significance.sample_count());
     }
     std::vector<const Counts*> tables;  // [system][metric]
-    for (const Scored& of_system : scored_) {
-      for (const Counts& counts : of_system.counts) tables.push_back(&counts);
+    for (const auto& of_system : scored_) {
+      for (const Counts& counts : of_system) tables.push_back(&counts);
     }
     std::vector<std::vector<double>> scores;
     if (!sentences.empty() && samples > 0) {
@@ -120,13 +191,11 @@ class Evaluator {
       BucketScore& row = rows[s];
       row.label = label;
       row.sentences = sentences.size();
-      BleuStatistics sum;
-      for (const std::size_t i : sentences) sum += scored_[s].bleu[i];
-      row.bleu = bleu_of(sum, options_.bleu);
+      row.bleu = bleu_of(bleu_statistics(scored_[s].front(), sentences), options_.bleu);
       points[s * metrics] = row.bleu.score;
       interval(s * metrics, row.low, row.high);
       for (std::size_t m = 1; m < metrics; ++m) {
-        const Counts& counts = scored_[s].counts[m];
+        const Counts& counts = scored_[s][m];
         MetricScore other{counts.metric, score_of(counts, sentences), {}, {}, counts.signature};
         points[s * metrics + m] = other.score;
         interval(s * metrics + m, other.low, other.high);
@@ -142,7 +211,7 @@ class Evaluator {
                const std::vector<const Counts*>& tables, const std::vector<double>& points,
                std::vector<std::vector<double>>& scores) {
     const SignificanceOptions& significance = options_.significance;
-    const std::size_t metrics = scored_.front().counts.size(), samples = significance.sample_count();
+    const std::size_t metrics = scored_.front().size(), samples = significance.sample_count();
     const bool enough = sentences.size() >= kFewestTested;
     if (enough && significance.test == SignificanceTest::kBootstrap && significance.seed != options_.bootstrap.seed) {
       scores = bootstrap_scores(tables, sentences, samples, significance.seed);
@@ -175,7 +244,7 @@ class Evaluator {
     }
   }
 
-  const std::vector<Scored>& scored_;
+  const Scored& scored_;
   const EvaluationOptions& options_;
   std::size_t baseline_;
   Evaluation& evaluation_;
@@ -239,38 +308,13 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   if (options.bootstrap.samples > 0) evaluation.bootstrap = options.bootstrap;
   evaluation.sequence_accuracy = options.sequence_accuracy;
 
-  const ChrfOptions characters{.lowercase = options.bleu.lowercase};
-  const ChrfOptions words{.word_orders = kWordOrders, .lowercase = options.bleu.lowercase};
-  const SequenceAccuracyOptions sequence{.lowercase = options.bleu.lowercase,
-                                         .cut_output = options.sequence_accuracy == SequenceAccuracyMode::kCut};
-  std::vector<Scored> scored(systems.size());
+  Scored scored;
   std::size_t baseline = 0;
   for (std::size_t s = 0; s < systems.size(); ++s) {
-    const auto& hypotheses = systems[s].hypotheses;
-    SystemEvaluation& system = evaluation.systems.emplace_back();
-    system.system = systems[s].system;
-    if (system.system == options.baseline) baseline = s;
-    const auto add = [&](Counts counts, const auto& metric_options) {
-      counts.signature = signature(metric_options, test.references.size(), evaluation.bootstrap);
-      scored[s].counts.push_back(std::move(counts));
-      polled();
-    };
-    const auto statistics_of = [&](const auto& metric_options) {
-      return corpus_statistics(hypotheses, test.references, metric_options);
-    };
-    scored[s].bleu = statistics_of(options.bleu);
-    add(counts_of(scored[s].bleu, options.bleu), options.bleu);
-    system.signature = scored[s].counts.front().signature;
-    if (options.chrf) {
-      const auto of_words = statistics_of(words);
-      // With several references, each score chooses its own best reference.
-      add(counts_of(test.references.size() == 1 ? of_words : statistics_of(characters), characters), characters);
-      add(counts_of(of_words, words), words);
-    }
-    if (options.ter) add(counts_of(statistics_of(TerOptions()), test.references.size()), TerOptions());
-    if (options.sequence_accuracy != SequenceAccuracyMode::kNone) {
-      for (Counts& counts : counts_of(statistics_of(sequence))) add(std::move(counts), sequence);
-    }
+    scored.push_back(counts_of_metrics(systems[s].hypotheses, test.references, options, evaluation.bootstrap, poll));
+    evaluation.systems.emplace_back().system = systems[s].system;
+    evaluation.systems.back().signature = scored.back().front().signature;
+    if (systems[s].system == options.baseline) baseline = s;
   }
   BleuOptions tokens = options.bleu;
   tokens.tokenizer = evaluation.length_tokenizer;

@@ -16,6 +16,16 @@ void declare(OptionList& options, EvaluationOptions& o) {
   options.add("lowercase", o.bleu.lowercase, "compare lower-cased text");
   options.add("chrf", o.chrf, "also compute chrF and chrF++");
   options.add("ter", o.ter, "also compute TER, the number of edits per 100 reference words; lower is better");
+  options.add("ter-normalized", o.ter_options.normalized,
+              "separate punctuation from words for TER and replace XML entities by their characters, as sacreBLEU's "
+              "--ter-normalized");
+  options.add("ter-no-punctuation", o.ter_options.no_punct,
+              "remove punctuation for TER, as sacreBLEU's --ter-no-punct");
+  options.add("ter-asian", o.ter_options.asian_support,
+              "for TER, apply --ter-normalized and --ter-no-punctuation to Chinese and Japanese too, as sacreBLEU's "
+              "--ter-asian-support");
+  options.add("ter-case-sensitive", o.ter_options.case_sensitive,
+              "do not lower-case text for TER, as sacreBLEU's --ter-case-sensitive");
   options.add("sequence-accuracy", o.sequence_accuracy,
               "also compute, for tasks with one right answer, the means over sentences, in percent, of PSA (share of "
               "reference positions whose word is right), LCSR (longest common subsequence over the reference's length) "
@@ -42,6 +52,12 @@ void check(const EvaluationOptions& options) {
   const Smoothing smoothing = options.bleu.smoothing;
   if (options.bleu.smooth_value && smoothing != Smoothing::kFloor && smoothing != Smoothing::kAddK) {
     throw UsageError("--smooth-value is for --smoothing floor or add-k, not for " + name_of(smoothing));
+  }
+  if (!options.ter && options.ter_options != TerOptions{}) {
+    throw UsageError("--ter-normalized, --ter-no-punctuation, --ter-asian and --ter-case-sensitive are for --ter");
+  }
+  if (options.ter_options.asian_support && !options.ter_options.normalized && !options.ter_options.no_punct) {
+    throw UsageError("--ter-asian is for --ter-normalized or --ter-no-punctuation, which it extends");
   }
   if (options.significance.samples && options.significance.test == SignificanceTest::kNone) {
     throw UsageError("--significance-samples is for --significance bootstrap or randomization");

@@ -22,6 +22,8 @@ void with_width(std::size_t width, const auto& act) {
   switch (width) {
     case 2:
       return act(Width<2>{});  // TER
+    case 4:
+      return act(Width<4>{});  // sequence accuracy
     case 10:
       return act(Width<10>{});  // BLEU
     case 18:
@@ -85,95 +87,18 @@ void add_subsets(W width, const std::vector<std::int64_t>& rows, std::vector<Ran
 std::vector<std::uint32_t> chosen(const Counts& counts, std::span<const std::size_t> sentences) {
   std::vector<std::uint32_t> rows;
   rows.reserve(sentences.size() * counts.width);
-  for (const std::size_t i : sentences) {
-    const auto row = counts.rows.begin() + static_cast<std::ptrdiff_t>(i * counts.width);
-    rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(counts.width));
-  }
+  for (const std::size_t i : sentences) rows.insert(rows.end(), counts.row(i), counts.row(i) + counts.width);
   return rows;
-}
-
-Sums sums_of(const Counts& counts, std::span<const std::size_t> sentences) {
-  Sums sums{};
-  for (const std::size_t i : sentences) {
-    for (std::size_t v = 0; v < counts.width; ++v) sums[v] += counts.rows[i * counts.width + v];
-  }
-  return sums;
 }
 
 }  // namespace
 
-Counts counts_of(std::span<const BleuStatistics> sentences, const BleuOptions& options) {
-  Counts counts{"BLEU", 2 * kBleuOrders + 2, {}, {}};
-  counts.rows.reserve(sentences.size() * counts.width);
-  const auto add = [&](std::uint64_t number) { counts.rows.push_back(static_cast<std::uint32_t>(number)); };
-  for (const BleuStatistics& sentence : sentences) {
-    std::for_each(sentence.correct.begin(), sentence.correct.end(), add);
-    std::for_each(sentence.total.begin(), sentence.total.end(), add);
-    add(sentence.hypothesis_length);
-    add(sentence.reference_length);
+Sums sums_of(const Counts& counts, std::span<const std::size_t> sentences) {
+  Sums sums{};
+  for (const std::size_t i : sentences) {
+    for (std::size_t v = 0; v < counts.width; ++v) sums[v] += counts.row(i)[v];
   }
-  counts.score = [options](const std::uint64_t* sums) {
-    BleuStatistics statistics;
-    std::copy_n(sums, kBleuOrders, statistics.correct.begin());
-    std::copy_n(sums + kBleuOrders, kBleuOrders, statistics.total.begin());
-    statistics.hypothesis_length = sums[2 * kBleuOrders];
-    statistics.reference_length = sums[2 * kBleuOrders + 1];
-    return bleu_of(statistics, options).score;
-  };
-  return counts;
-}
-
-Counts counts_of(std::span<const ChrfStatistics> sentences, const ChrfOptions& options) {
-  const std::size_t orders = kCharacterOrders + options.word_orders;
-  Counts counts{options.word_orders > 0 ? "chrF++" : "chrF", 3 * orders, {}, {}};
-  counts.rows.reserve(sentences.size() * counts.width);
-  for (const ChrfStatistics& sentence : sentences) {
-    for (std::size_t n = 0; n < orders; ++n) {
-      const auto& order = sentence.orders[n];
-      for (const std::uint64_t number : {order.hypothesis, order.reference, order.correct}) {
-        counts.rows.push_back(static_cast<std::uint32_t>(number));
-      }
-    }
-  }
-  counts.score = [options, orders](const std::uint64_t* sums) {
-    ChrfStatistics statistics;
-    for (std::size_t n = 0; n < orders; ++n) statistics.orders[n] = {sums[3 * n], sums[3 * n + 1], sums[3 * n + 2]};
-    return chrf_of(statistics, options);
-  };
-  return counts;
-}
-
-Counts counts_of(std::span<const TerStatistics> sentences, std::size_t references) {
-  // The mean length of the references may not be an integer, but their total length is.
-  const auto count = static_cast<double>(references);
-  Counts counts{"TER", 2, {}, {}};
-  counts.rows.reserve(sentences.size() * counts.width);
-  for (const TerStatistics& sentence : sentences) {
-    counts.rows.push_back(static_cast<std::uint32_t>(sentence.edits));
-    counts.rows.push_back(static_cast<std::uint32_t>(std::llround(sentence.reference_length * count)));
-  }
-  counts.score = [count](const std::uint64_t* sums) { return ter_of({sums[0], static_cast<double>(sums[1]) / count}); };
-  return counts;
-}
-
-std::vector<Counts> counts_of(std::span<const SequenceAccuracy> sentences) {
-  static constexpr double kUnits = 1e9;  // units of a measure, so that it can be stored as an integer
-  // A row holds the measure and 1; the sum of the latter is the number of sequences.
-  const auto counts_with = [&](const char* metric, double SequenceAccuracy::*measure) {
-    Counts counts{metric, 2, {}, {}};
-    counts.rows.reserve(sentences.size() * counts.width);
-    for (const SequenceAccuracy& sentence : sentences) {
-      counts.rows.push_back(static_cast<std::uint32_t>(std::llround(sentence.*measure * kUnits)));
-      counts.rows.push_back(1);
-    }
-    counts.score = [](const std::uint64_t* sums) {
-      if (sums[1] == 0) return 0.0;
-      return 100 * (static_cast<double>(sums[0]) / (kUnits * static_cast<double>(sums[1])));
-    };
-    return counts;
-  };
-  return {counts_with("PSA", &SequenceAccuracy::psa), counts_with("LCSR", &SequenceAccuracy::lcsr),
-          counts_with("GeoMean", &SequenceAccuracy::geometric_mean)};
+  return sums;
 }
 
 double score_of(const Counts& counts, std::span<const std::size_t> sentences) {
@@ -212,8 +137,8 @@ std::vector<double> randomized_differences(const Counts& a, const Counts& b, std
   std::vector<std::int64_t> changes;  // change of the sums of a if the sentence is swapped; those of b change inversely
   changes.reserve(sentences.size() * width);
   for (const std::size_t i : sentences) {
-    for (std::size_t v = i * width; v < (i + 1) * width; ++v) {
-      changes.push_back(std::int64_t{b.rows[v]} - std::int64_t{a.rows[v]});
+    for (std::size_t v = 0; v < width; ++v) {
+      changes.push_back(std::int64_t{b.row(i)[v]} - std::int64_t{a.row(i)[v]});
     }
   }
   const Sums of_a = sums_of(a, sentences), of_b = sums_of(b, sentences);

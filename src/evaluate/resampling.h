@@ -1,41 +1,70 @@
 // Scores of resampled test sets, computed from sums of integers without processing the text again.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "rnnsearch/evaluate/bleu.h"
-#include "rnnsearch/evaluate/chrf.h"
-#include "rnnsearch/evaluate/sequence_accuracy.h"
-#include "rnnsearch/evaluate/ter.h"
+#include "rnnsearch/evaluate/corpus_statistics.h"
 
 namespace rnnsearch::evaluate {
 
 /// The statistics of one metric for every sentence of one system: rows of integers, whose sums over sentences determine
-/// the score.
+/// the score. Metrics may share rows.
 struct Counts {
-  std::string metric;                                      // such as "BLEU"
-  std::size_t width = 0;                                   // numbers in a row, at most kMaxWidth
-  std::vector<std::uint32_t> rows;                         // [sentences][width]
-  std::function<double(const std::uint64_t* sums)> score;  // computes the score from `width` sums; thread-safe
+  std::string metric;                                        // such as "BLEU"
+  std::size_t width = 0;                                     // the first numbers of a row, which the score needs
+  std::size_t row_width = 0;                                 // at most kMaxWidth
+  std::shared_ptr<const std::vector<std::uint32_t>> rows{};  // [sentences][row_width]
+  std::function<double(const std::uint64_t* sums)> score{};  // computes the score from `width` sums; thread-safe
   std::string signature{};
 
   static constexpr std::size_t kMaxWidth = 32;
+  const std::uint32_t* row(std::size_t sentence) const { return rows->data() + sentence * row_width; }
 };
 
-Counts counts_of(std::span<const BleuStatistics> sentences, const BleuOptions& options);
-/// The metric is "chrF", or "chrF++" if there are orders of words.
-Counts counts_of(std::span<const ChrfStatistics> sentences, const ChrfOptions& options);
-/// The metric is "TER" against this many references.
-Counts counts_of(std::span<const TerStatistics> sentences, std::size_t references);
-/// The metrics are "PSA", "LCSR" and "GeoMean", means over sequences times 100. The values of sequences are rounded to
-/// 1e-9.
-std::vector<Counts> counts_of(std::span<const SequenceAccuracy> sentences);
+/// Without a metric.
+template <AddsUp S>
+Counts counts_of(const std::vector<S>& sentences) {
+  constexpr std::size_t kWidth = std::tuple_size_v<decltype(numbers_of(S{}))>;
+  static_assert(kWidth <= Counts::kMaxWidth);
+  std::vector<std::uint32_t> rows;
+  rows.reserve(sentences.size() * kWidth);
+  for (const S& sentence : sentences) {
+    for (const std::uint64_t number : numbers_of(sentence)) rows.push_back(static_cast<std::uint32_t>(number));
+  }
+  return {{}, kWidth, kWidth, std::make_shared<const std::vector<std::uint32_t>>(std::move(rows))};
+}
+/// The statistics of which the first `width` numbers are these.
+template <AddsUp S>
+S statistics_of(const auto* numbers, std::size_t width) {
+  decltype(numbers_of(S{})) all{};
+  std::copy_n(numbers, width, all.begin());
+  return std::bit_cast<S>(all);
+}
+/// The same rows as the counts of a metric, whose score is a function of the first `width` numbers.
+template <AddsUp S>
+Counts with_metric(Counts counts, std::string metric, std::function<double(const S& sum)> score,
+                   std::size_t width = Counts::kMaxWidth) {
+  counts.metric = std::move(metric);
+  counts.width = width = std::min(width, counts.width);
+  counts.score = [score = std::move(score), width](const std::uint64_t* sums) {
+    return score(statistics_of<S>(sums, width));
+  };
+  return counts;
+}
 
+/// The sums of the rows of the given sentences, of which the first `width` are known.
+std::array<std::uint64_t, Counts::kMaxWidth> sums_of(const Counts& counts, std::span<const std::size_t> sentences);
 /// The score over the given sentences.
 double score_of(const Counts& counts, std::span<const std::size_t> sentences);
 

@@ -355,12 +355,6 @@ class Shifter {
 
 }  // namespace
 
-TerStatistics& TerStatistics::operator+=(const TerStatistics& other) {
-  edits += other.edits;
-  reference_length += other.reference_length;
-  return *this;
-}
-
 TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                   const TerOptions& options) {
   if (references.empty()) throw Error("evaluate: a sentence has no reference; TER needs at least one");
@@ -380,25 +374,18 @@ TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const s
 
   TerStatistics statistics;
   statistics.edits = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t lengths = 0;
   for (std::size_t t = 1; t < texts; ++t) {
-    lengths += ids[t].size();
+    statistics.reference_words += ids[t].size();
     const std::uint64_t edits = ids[t].empty() ? ids[0].size() : Shifter(ids[0], ids[t]).edits();
     statistics.edits = std::min(statistics.edits, edits);
   }
-  statistics.reference_length = static_cast<double>(lengths) / static_cast<double>(references.size());
   return statistics;
 }
 
-double ter_of(const TerStatistics& statistics) {
-  if (statistics.reference_length > 0) {
-    return 100 * (static_cast<double>(statistics.edits) / statistics.reference_length);
-  }
-  return statistics.edits > 0 ? 100 : 0;
-}
-
-std::vector<std::string> ter_words(std::string_view line, const TerOptions& options) {
-  return text::split_words(tokenized(line, options));
+double ter_of(const TerStatistics& statistics, std::size_t references) {
+  if (statistics.reference_words == 0) return statistics.edits > 0 ? 100 : 0;
+  const double length = static_cast<double>(statistics.reference_words) / static_cast<double>(references);
+  return 100 * (static_cast<double>(statistics.edits) / length);
 }
 
 std::string signature(const TerOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {

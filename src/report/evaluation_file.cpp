@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "report/json_file.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/evaluation_json.h"

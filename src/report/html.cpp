@@ -5,7 +5,7 @@
 #include <sstream>
 #include <vector>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::report {
@@ -28,27 +28,13 @@ void close_empty_elements(pugi::xml_node node) {
   }
 }
 
-void move_styles_to_attributes(pugi::xml_node node) {
-  if (const pugi::xml_attribute style = node.attribute("style")) {
-    std::istringstream rules(style.value());
-    node.remove_attribute("style");
-    for (std::string rule; std::getline(rules, rule, ';');) {
-      const auto colon = rule.find(':');
-      const std::string name = rule.substr(0, colon);
-      if (colon == std::string::npos || (name != "fill" && name != "stroke")) continue;  // page.css defines sizes
-      pugi::xml_attribute attribute = node.attribute(name.c_str());
-      if (!attribute) attribute = node.append_attribute(name.c_str());
-      attribute.set_value(rule.substr(colon + 1).c_str());
-    }
-  }
-  for (pugi::xml_node child : node.children()) move_styles_to_attributes(child);
-}
-
 std::string class_of(const Column& column) {
   return column.number ? "number" : column.long_text ? "text long" : "text";
 }
 
 }  // namespace
+
+Attribute::Attribute(const char* of, double coordinate) : name(of), value(report::coordinate(coordinate)) {}
 
 pugi::xml_node add(pugi::xml_node parent, const char* name, std::initializer_list<Attribute> attributes,
                    std::string_view text) {
@@ -66,14 +52,6 @@ void set(pugi::xml_node node, const char* name, std::string_view value) {
   pugi::xml_attribute attribute = node.attribute(name);
   if (!attribute) attribute = node.append_attribute(name);
   attribute.set_value(drawable(value).c_str());
-}
-
-void add_svg(pugi::xml_node parent, const std::string& svg) {
-  pugi::xml_document document;
-  const auto parsed = document.load_buffer(svg.data(), svg.size(), pugi::parse_default | pugi::parse_ws_pcdata);
-  if (!parsed) throw Error("report: a figure is not a valid SVG: {}", parsed.description());
-  move_styles_to_attributes(document);
-  parent.append_copy(document.document_element());
 }
 
 void add_table(pugi::xml_node parent, const Table& table) {
@@ -110,6 +88,15 @@ std::string html_of(pugi::xml_node parent) {
     child.print(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
   }
   return std::move(stream).str();
+}
+
+std::string svg_file(const std::function<void(pugi::xml_node parent)>& draw) {
+  pugi::xml_document document;
+  draw(document);
+  pugi::xml_node root = document.document_element();
+  root.prepend_attribute("xmlns").set_value("http://www.w3.org/2000/svg");
+  set(root, "style", "max-width:100%;height:auto");
+  return html_of(document) + "\n";
 }
 
 }  // namespace rnnsearch::report

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json_reader.h"
 #include "rnnsearch/base/line_source.h"

@@ -9,14 +9,12 @@
 #include "report/assets.h"
 #include "report/html.h"
 #include "report/numbers.h"
-#include "report/record_part.h"
-#include "report/rounds_part.h"
+#include "report/runs_part.h"
 #include "report/scores_part.h"
-#include "report/sections_part.h"
 #include "report/sentences_part.h"
-#include "report/training_part.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/report/evaluation_tables.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -238,8 +236,8 @@ std::string markdown_tables(const Report& report) {
   }
   for (const EvaluationFile& file : report.evaluations) {
     const std::string prefix = prefix_of(report, file);
-    if (!file.systems.front().buckets.empty()) {
-      write(bucket_table(file, &SystemEvaluation::buckets, length_heading(file)), prefix + "BLEU by sentence length");
+    for (const Breakdown& breakdown : breakdowns_of(file)) {
+      if (breakdown.rows == &SystemEvaluation::buckets) write(bucket_table(file, breakdown), prefix + breakdown.title);
     }
     write(score_table(file), prefix + "scores");
     for (const Table& table : comparison_tables(file)) write(table, prefix + table.caption);

@@ -33,12 +33,24 @@ void PageContext::chart(pugi::xml_node where, const std::string& id, const LineC
   for (const Line& line : chart.lines) {
     if (line.faint) continue;
     const auto item = add(legend, "li", {{"data-name", line.name}});
-    add_svg(item, key_svg(line.style));
+    add_key(item, line.style);
     add(item, "span", {{"class", "name"}}, line.name);
   }
   const auto plot = add(figure, "div", {{"class", "plot"}});
-  add_svg(plot, svg_of(chart));
+  add_chart(plot, chart);
   if (!note.empty()) add(figure, "p", {{"class", "note"}}, note);
+}
+
+pugi::xml_node PageContext::side(pugi::xml_node sides, const std::string& title, const std::string& language,
+                                 bool system, const std::string& score) {
+  const auto side = add(sides, "div", {{"class", "side"}});
+  const auto heading = add(side, "h5");
+  if (system) add_key(heading, styles.of(title));
+  add_text(heading, (system ? " " : "") + title + (score.empty() ? "" : " "));
+  if (!score.empty()) add(heading, "span", {{"class", "score"}}, score);
+  const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}});
+  if (!language.empty()) set(line, "lang", language);
+  return line;
 }
 
 void PageContext::pair(pugi::xml_node where, const std::string& id, LineChart chart, const std::string& note,

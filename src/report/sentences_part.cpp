@@ -53,37 +53,27 @@ std::vector<TextPiece> pieces_of(const std::string& text) {
   return pieces;
 }
 
-void add_side(pugi::xml_node sides, const std::string& title, const std::string& text, const std::string& language) {
-  const auto side = add(sides, "div", {{"class", "side"}});
-  add(side, "h5", {}, title);
-  const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}}, text.empty() ? "(empty)" : text);
-  if (!language.empty()) set(line, "lang", language);
-}
-
 void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& file, const SentenceEvaluation& sentence) {
   const auto card = add(where, "article", {{"class", "sentence"}});
   std::string heading = fmt::format("Sentence {}", grouped(sentence.line));
   if (!sentence.bucket.empty()) heading += fmt::format(", {} words", sentence.bucket);
   add(card, "h4", {}, heading);
   const auto given = add(card, "div", {{"class", "sides"}});
-  if (sentence.source) add_side(given, "Source", *sentence.source, file.source_language);
+  const auto add_given = [&](const std::string& title, const std::string& text, const std::string& language) {
+    add_text(page.side(given, title, language), text.empty() ? "(empty)" : text);
+  };
+  if (sentence.source) add_given("Source", *sentence.source, file.source_language);
   for (std::size_t k = 0; k < sentence.references.size(); ++k) {
-    add_side(given, sentence.references.size() == 1 ? "Reference" : fmt::format("Reference {}", k + 1),
-             sentence.references[k], file.target_language);
+    add_given(sentence.references.size() == 1 ? "Reference" : fmt::format("Reference {}", k + 1),
+              sentence.references[k], file.target_language);
   }
   const auto sides = add(card, "div", {{"class", "sides"}});
   for (const auto& translation : sentence.systems) {
-    const auto side = add(sides, "div", {{"class", "side"}});
-    const auto title = add(side, "h5");
-    add_svg(title, key_svg(page.styles.of(translation.system)));
-    add_text(title, " " + translation.system + " ");
     std::string score = fmt::format("BLEU {}", fixed(translation.bleu, 1));
     for (const MetricScore& other : translation.others) {
       if (other.metric == "chrF") score += fmt::format(", chrF {}", fixed(other.score, 1));
     }
-    add(title, "span", {{"class", "score"}}, score);
-    const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}});
-    if (!file.target_language.empty()) set(line, "lang", file.target_language);
+    const auto line = page.side(sides, translation.system, file.target_language, true, score);
     if (translation.hypothesis.empty()) add_text(line, "(empty)");
     for (const TextPiece& piece : compared(translation.hypothesis, sentence.references)) {
       if (piece.missing) {
@@ -93,6 +83,46 @@ void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& fil
       }
     }
   }
+}
+
+// Whether the name is a system of the page, which has a colour; "Source" and "Reference" have none.
+bool is_system(const Report& report, const std::string& name) {
+  for (const Run& run : report.runs) {
+    if (run.name == name) return true;
+  }
+  for (const EvaluationFile& file : report.evaluations) {
+    for (const SystemEvaluation& system : file.systems) {
+      if (system.system == name) return true;
+    }
+  }
+  return false;
+}
+
+void add_card(PageContext& page, const Report& report, pugi::xml_node where, const SectionSentence& sentence) {
+  const auto card = add(where, "article", {{"class", "sentence"}});
+  add(card, "h4", {}, sentence.title);
+  const auto sides = add(card, "div", {{"class", "sides"}});
+  for (const SectionText& text : sentence.texts) {
+    const bool system = is_system(report, text.name);
+    const auto line = page.side(sides, text.name, text.language, system);
+    add_text(line, text.text.empty() && text.rest.empty() ? "(empty)" : text.text);
+    if (text.rest.empty()) continue;
+    if (!text.text.empty()) add_text(line, " ");
+    add(line, "mark", {}, text.rest);
+  }
+}
+
+void add_section(PageContext& page, const Report& report, std::size_t i) {
+  const SectionFile& section = report.sections[i];
+  const auto node = page.section(fmt::format("section-{}", i + 1), section.title);
+  for (const std::string& paragraph : section.text) add(node, "p", {}, paragraph);
+  for (std::size_t number = 0; number < section.tables.size(); ++number) {
+    Table table = section.tables[number];
+    table.id = fmt::format("table-section-{}-{}", i + 1, number + 1);
+    add_table(node, table);
+  }
+  if (!section.sentences.empty()) add(node, "h3", {}, "Side by side");
+  for (const SectionSentence& sentence : section.sentences) add_card(page, report, node, sentence);
 }
 
 }  // namespace
@@ -220,13 +250,25 @@ void add_alignments(PageContext& page, const Report& report) {
       const auto region =
           add(figure, "div",
               {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", id + "-caption"}});
-      add_svg(region, heat_map(sentence->alignment, {.title = fmt::format("{}, {}", name, caption)}));
+      add_heat_map(region, sentence->alignment, {.title = fmt::format("{}, {}", name, caption)});
     }
     if (!all) {
       add(section, "p", {{"class", "note"}},
           fmt::format("{} of {} sentences: the first of {} to {} words.", chosen.size(), grouped(file.sentences.size()),
                       kShortest, kLongest));
     }
+  }
+}
+
+void add_result_sections(PageContext& page, const Report& report) {
+  for (std::size_t i = 0; i < report.sections.size(); ++i) {
+    if (report.sections[i].sentences.empty()) add_section(page, report, i);
+  }
+}
+
+void add_sentence_sections(PageContext& page, const Report& report) {
+  for (std::size_t i = 0; i < report.sections.size(); ++i) {
+    if (!report.sections[i].sentences.empty()) add_section(page, report, i);
   }
 }
 

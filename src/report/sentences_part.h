@@ -1,4 +1,4 @@
-// The parts of the page that show single sentences: their soft alignments, and how systems translated them.
+// The parts of the page that show single sentences, and the sections that an experiment wrote.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,11 @@
 #include "rnnsearch/report/page.h"
 
 namespace rnnsearch::report {
+
+/// The sections of --section. Those with sentences stand beside the other sentences of the page; all others (results)
+/// at its start.
+void add_result_sections(PageContext& page, const Report& report);
+void add_sentence_sections(PageContext& page, const Report& report);
 
 void add_alignments(PageContext& page, const Report& report);
 void add_sentences(PageContext& page, const Report& report);

@@ -1,11 +1,13 @@
 #include "rnnsearch/report/table.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 #include <string_view>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/replace.h"
 
 namespace rnnsearch::report {
@@ -70,6 +72,45 @@ std::string csv_of(const Table& table) {
   };
   add_line(table.columns, [](const Column& column) { return column.title; });
   for (const auto& row : table.rows) add_line(row, [](const Cell& cell) { return cell.text; });
+  return text;
+}
+
+std::string text_of(std::span<const Table> tables) {
+  constexpr std::size_t kLongest = 60;
+  std::string text;
+  std::vector<std::string> notes;
+  for (const Table& table : tables) {
+    std::vector<std::vector<Cell>> rows{{}};
+    for (const Column& column : table.columns) rows.front().push_back({column.title});
+    rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+    std::vector<std::size_t> widths(table.columns.size()), marks(widths);
+    for (auto& row : rows) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        std::string& shown = row[i].text;
+        shown = printable(shown);
+        if (columns_of(shown) > kLongest) shown = cut(shown, kLongest - 1) + "\u2026";
+        widths[i] = std::max(widths[i], columns_of(shown));
+        marks[i] = std::max(marks[i], columns_of(row[i].mark));
+      }
+    }
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", printable(table.caption));
+    for (const auto& row : rows) {
+      std::string line;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const auto aligned = table.columns[i].number ? right(row[i].text, widths[i]) : left(row[i].text, widths[i]);
+        line += (i == 0 ? "" : "  ") + aligned + left(row[i].mark, marks[i]);
+      }
+      const std::size_t width = columns_of(line);
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+      if (&row == &rows.front()) text += std::string(width, '-') + "\n";
+    }
+    for (const std::string& note : table.notes) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  }
+  if (!notes.empty()) text += "\n";
+  for (const std::string& note : notes) text += printable(note) + "\n";
   return text;
 }
 

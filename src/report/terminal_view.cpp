@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/printable.h"
 

@@ -73,6 +73,48 @@ for number, line in enumerate(open("expected"), 1):
     assert all(abs(f - float(e)) <= within for f, e, within in zip(found, line.split(), (1e-9, 1e-6, 1e-6))), (found, line)
 assert number == 32
 PYTHON
+# TER with each of its options; the numbers are sacreBLEU 2.6.0's, TER(normalized, no_punct, asian_support, case_sensitive)
+cat >asked <<'END'
+does this sentence match??
+what about this sentence?
+Jim's car, No. 4.2 (red)
+漢字、（カナ）。りの拳銃を持
+the &quot;Cat&quot; sat on 10-20 mats.
+END
+cat >answer <<'END'
+does this sentence match
+wHaT aBoUt ThIs SeNtEnCe?
+jim 's Car : no 4.2 , red
+漢字（カナ）。の拳銃 を持つ
+the "cat" sat on 10 - 20 mats
+END
+cat >other-answer <<'END'
+does this sentence match!?!
+wHaT aBoUt ThIs SeNtEnCe?
+jims car no. 4,2 red !
+漢 字カナ
+The cat sat on 10-20 mats
+END
+while read -r score case norm punct asian options; do
+  # shellcheck disable=SC2086  # the options are separated by spaces
+  evaluate --hypotheses asked --references answer --references other-answer --bootstrap 0 --ter $options --json >ter.json
+  grep -q "\"score\": $score" ter.json || fail "TER $options is not $score: $(grep -A 1 TER ter.json)"
+  grep -q "\"nrefs:2|case:$case|tok:tercom|norm:$norm|punct:$punct|asian:$asian|version:" ter.json || fail "signature: $(<ter.json)"
+done <<'END'
+41.6666666666666 lc no yes no
+31.0344827586206 lc yes yes no --ter-normalized
+17.7777777777777 lc no no no --ter-no-punctuation
+8.51063829787234 lc yes no no --ter-normalized --ter-no-punctuation
+28.9855072463768 lc yes yes yes --ter-normalized --ter-asian
+17.7777777777777 lc no no yes --ter-no-punctuation --ter-asian
+7.27272727272727 lc yes no yes --ter-normalized --ter-no-punctuation --ter-asian
+66.6666666666666 mixed no yes no --ter-case-sensitive
+52.1739130434782 mixed yes yes yes --ter-case-sensitive --ter-normalized --ter-asian
+36.3636363636363 mixed yes no yes --ter-case-sensitive --ter-normalized --ter-no-punctuation --ter-asian
+END
+refused 2 "are for --ter" "$RNNSEARCH" evaluate --hypotheses asked --references answer --ter-normalized
+refused 2 "--ter-asian is for --ter-normalized" "$RNNSEARCH" evaluate --hypotheses asked --references answer --ter --ter-asian
+
 head -n 12 second >shorter
 refused 1 "reference has 13 lines but shorter has 12" "$RNNSEARCH" evaluate --hypotheses hypothesis --references reference --references shorter
 
@@ -90,9 +132,8 @@ for method in bootstrap randomization; do
     sort | uniq -c | tr -s ' ') == $' 8 "p": 1.0,\n 4 "p": null,' ]] || fail "a copy is found to be different: $(<$method.json)"
 done
 evaluate "${systems[@]}" --significance bootstrap >table
-grep -q '^all .*†$' table && fail "the copy is marked: $(<table)"
-grep -Eq '^all .*\]†' table || fail "the bad one is not marked: $(<table)"
-grep -q '^† p < 0.05 against hypothesis: paired bootstrap resampling, 1000 samples, seed 12345' table || fail "$(<table)"
+grep -Eq '^BLEU .*\]\*\*† .*\]†$' table || fail "not the bad one alone is marked: $(<table)"
+grep -q '^\* differs from hypothesis .*: paired bootstrap resampling, 1000 samples, seed 12345' table || fail "$(<table)"
 # a corpus, which tells what was in the training text
 perl -e 'my %count = (a => 2000, b => 150, c => 20, d => 5, e => 1, x => 1, y => 1);
   print "$_\n" x $count{$_} for sort keys %count' >train

@@ -71,7 +71,7 @@ run pieces --units subwords --pieces 300 --longer yes >pieces.out 2>&1 || fail "
 [[ $(grep -m 6 -cE '^\| RNN[a-z0-9*\\-]+ \| [0-9.]+ \[' pieces/table1.md) == 5 ]] || fail "Table 1 of subwords: $(<pieces/table1.md)"
 grep -q '^max-updates = 23159$' pieces/rnnsearch-50-longer.ini || fail "RNNsearch-50*: $(<pieces/rnnsearch-50-longer.ini)"
 ! ls pieces/test.*.no-unk.* 2>/dev/null || fail "subwords were translated without unknown words"
-known() { sed -n 's/^without unknown words *\([0-9]*\).*/\1/p' "$1/scores.txt"; }
+known() { sed -n 's/^BLEU without unknown words *\([0-9,]*\).*/\1/p' "$1/scores.txt"; }
 [[ -n $(known whole) && $(known whole) == "$(known pieces)" ]] || fail "No UNK are $(known pieces) sentences of subwords, $(known whole) of words"
 longest=$(awk 'NF > most {most = NF} END {print most}' pieces/train-30.en pieces/train-30.fr)
 [[ $longest == 30 ]] || fail "sentences of the corpus of at most 30 words have $longest"

@@ -113,7 +113,7 @@ TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
     report.evaluations = {file};
     const std::string page = html_page(report);
     EXPECT_EQ(page.find("0.00 [0.00, 0.00]") != page.npos, samples > 0);
-    EXPECT_EQ(page.find("In brackets: 95% bootstrap intervals.") != page.npos, samples > 0);
+    EXPECT_EQ(page.find("in brackets: 95% bootstrap intervals") != page.npos, samples > 0);
     EXPECT_EQ(page.find("p &lt; 0.05, ** with"), page.npos);  // nothing is marked
     const auto files = csv_files(report);
     EXPECT_NE(files.at(1).content.find(samples > 0 ? ",nothing,BLEU,0.0,0.0,0.0," : ",nothing,BLEU,0.0,,,"), page.npos)

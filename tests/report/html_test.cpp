@@ -31,12 +31,5 @@ TEST(Html, EndsAChangeOfDirectionWithItsText) {
   EXPECT_EQ(written("one\ttwo\r\nthree\r"), "<p>one two  three </p>");
 }
 
-TEST(Html, TakesNoInlineStyleFromFigures) {
-  pugi::xml_document document;
-  add_svg(document,
-          "<svg style=\"max-width:100%\"><rect fill=\"#fff\" style=\"fill:var(--figure-paper,#fff)\"/></svg>");
-  EXPECT_EQ(html_of(document), "<svg><rect fill=\"var(--figure-paper,#fff)\"/></svg>");
-}
-
 }  // namespace
 }  // namespace rnnsearch::report

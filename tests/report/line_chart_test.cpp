@@ -6,6 +6,7 @@
 #include <limits>
 #include <pugixml.hpp>
 
+#include "report/html.h"
 #include "rnnsearch/base/error.h"
 #include "tests/support/message_of.h"
 
@@ -22,6 +23,10 @@ pugi::xml_document parsed(const std::string& svg) {
   return document;
 }
 
+std::string drawn(const LineChart& chart) {
+  return svg_file([&](pugi::xml_node parent) { add_chart(parent, chart); });
+}
+
 LineChart chart_of(std::vector<Point> points) {
   LineChart chart{.title = "Loss", .x = {.name = "update"}, .y = {.name = "nats"}};
   chart.lines.push_back({.name = "search", .style = 0, .points = std::move(points)});
@@ -32,7 +37,7 @@ TEST(Chart, EscapesWhatItIsGivenAndReplacesWhatIsNoText) {
   LineChart chart = chart_of({{1, 2}, {2, 3}});
   chart.title = "a <script> & \"quotes\"";
   chart.lines[0].name = std::string("bad \xff\x01 <b>");
-  const std::string svg = svg_of(chart);
+  const std::string svg = drawn(chart);
   EXPECT_THAT(svg, Not(HasSubstr("<script>")));
   EXPECT_THAT(svg, Not(HasSubstr("<b>")));
   const auto document = parsed(svg);
@@ -41,7 +46,7 @@ TEST(Chart, EscapesWhatItIsGivenAndReplacesWhatIsNoText) {
 }
 
 TEST(Chart, PutsPointsWhereItsAxesSayTheyAre) {
-  const auto document = parsed(svg_of(chart_of({{0, 0}, {50, 5}, {100, 10}})));
+  const auto document = parsed(drawn(chart_of({{0, 0}, {50, 5}, {100, 10}})));
   const auto root = document.document_element();
   const double left = root.attribute("data-left").as_double(), right = root.attribute("data-right").as_double();
   const double top = root.attribute("data-top").as_double(), bottom = root.attribute("data-bottom").as_double();
@@ -60,14 +65,14 @@ TEST(Chart, LeavesOutWhatCannotBeDrawn) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
   LineChart chart = chart_of({{1, nan}, {2, 3}, {3, infinite}, {4, -1}, {5, 1e300}, {6, 4}});
   const auto x_of = [&] {
-    return std::string(parsed(svg_of(chart)).select_node("//g[@data-name]").node().attribute("data-x").value());
+    return std::string(parsed(drawn(chart)).select_node("//g[@data-name]").node().attribute("data-x").value());
   };
   EXPECT_EQ(x_of(), "2.0 4.0 6.0");
   chart.y.scale = Scale::kLog;
   EXPECT_EQ(x_of(), "2.0 6.0");
-  EXPECT_THAT(svg_of(chart), Not(HasSubstr("nan")));
-  EXPECT_THAT(svg_of(chart_of({})), Not(HasSubstr("nan")));
-  EXPECT_THAT(svg_of(chart_of({{3, 0}})), Not(HasSubstr("nan")));
+  EXPECT_THAT(drawn(chart), Not(HasSubstr("nan")));
+  EXPECT_THAT(drawn(chart_of({})), Not(HasSubstr("nan")));
+  EXPECT_THAT(drawn(chart_of({{3, 0}})), Not(HasSubstr("nan")));
 }
 
 TEST(Chart, DrawsDoubtfulPointsHollowWithIntervalsAndCounts) {
@@ -75,7 +80,7 @@ TEST(Chart, DrawsDoubtfulPointsHollowWithIntervalsAndCounts) {
   chart.x.labels = {"\u226410", ">10"};
   chart.x.notes = {"200", "9"};
   chart.lines.push_back({.name = "search", .style = 0, .points = {{0, 20, 18.0, 22.0}, {1, 10, 5.0, 14.0, true}}});
-  const std::string svg = svg_of(chart);
+  const std::string svg = drawn(chart);
   const auto document = parsed(svg);
   EXPECT_EQ(document.select_nodes("//path[@class='marker']").size(), 1u);
   EXPECT_EQ(document.select_nodes("//path[@class='marker hollow']").size(), 1u);
@@ -83,13 +88,13 @@ TEST(Chart, DrawsDoubtfulPointsHollowWithIntervalsAndCounts) {
   EXPECT_THAT(svg, HasSubstr("search, &gt;10: 10.00 [5.000, 14.00], few sentences"));
   EXPECT_TRUE(document.select_node("//text[@class='note' and .='9']"));
   chart.lines[0].points.push_back({2, 1});
-  EXPECT_THAT(message_of([&] { (void)svg_of(chart); }), HasSubstr("2 places, but a point at 2"));
+  EXPECT_THAT(message_of([&] { (void)drawn(chart); }), HasSubstr("2 places, but a point at 2"));
 }
 
 TEST(Chart, KeepsLongLinesSmall) {
   std::vector<Point> points;
   for (int i = 0; i < 200000; ++i) points.push_back({static_cast<double>(i), 2 + std::cos(i)});
-  EXPECT_LT(svg_of(chart_of(std::move(points))).size(), 60000u);
+  EXPECT_LT(drawn(chart_of(std::move(points))).size(), 60000u);
 }
 
 }  // namespace

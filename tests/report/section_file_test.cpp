@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "report/sections_part.h"
+#include "report/sentences_part.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/evaluate/corpus_statistics.h"
 
 namespace rnnsearch::evaluate {
 
@@ -48,12 +49,12 @@ std::string pharaoh_line(const Links& links);
 
 /// Counts of links, which are summed over sentences. A: the links to evaluate; S and P: the gold links.
 struct AlignmentStatistics {
+  static constexpr bool kAddsUp = true;
   std::uint64_t links = 0;             // |A|
   std::uint64_t sure = 0;              // |S|
   std::uint64_t correct_sure = 0;      // |A and S|
   std::uint64_t correct_possible = 0;  // |A and P|
 
-  AlignmentStatistics& operator+=(const AlignmentStatistics& other);
   friend bool operator==(const AlignmentStatistics&, const AlignmentStatistics&) = default;
 };
 
@@ -71,8 +72,6 @@ AlignmentScore alignment_score_of(const AlignmentStatistics& statistics);
 /// With the counts: for programs, and as lines for people.
 Json json_of(const AlignmentScore& score);
 std::string lines_of(const AlignmentScore& score);
-/// Throws Error if the numbers of sentences differ or there are no sentences.
-AlignmentScore corpus_alignment(std::span<const Links> links, std::span<const GoldLinks> gold);
 
 /// The attention weights of one sentence. Row i holds the weights of target word i over the columns; float32,
 /// row-major, owned by the caller.

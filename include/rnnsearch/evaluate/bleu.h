@@ -37,13 +37,13 @@ inline constexpr std::size_t kBleuOrders = 4;
 
 /// Statistics of a sentence, or sums over sentences. Add them up, then call bleu_of.
 struct BleuStatistics {
+  static constexpr bool kAddsUp = true;
   /// N-grams that occur in the references, clipped to the largest count in a reference.
   std::array<std::uint64_t, kBleuOrders> correct{};
   std::array<std::uint64_t, kBleuOrders> total{};  // n-grams of the hypothesis
   std::uint64_t hypothesis_length = 0;             // words
   std::uint64_t reference_length = 0;              // words of the reference of closest length; the shorter one of two
 
-  BleuStatistics& operator+=(const BleuStatistics& other);
   friend bool operator==(const BleuStatistics&, const BleuStatistics&) = default;
 };
 

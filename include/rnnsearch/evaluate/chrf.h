@@ -27,6 +27,7 @@ struct ChrfOptions {
 /// Statistics of a sentence, or sums over sentences. Add them up, then call chrf_of. The orders of characters (without
 /// white space) come first, then those of words.
 struct ChrfStatistics {
+  static constexpr bool kAddsUp = true;
   struct Order {
     std::uint64_t hypothesis = 0, reference = 0, correct = 0;  // numbers of n-grams
 
@@ -34,7 +35,6 @@ struct ChrfStatistics {
   };
   std::array<Order, kCharacterOrders + kWordOrders> orders{};
 
-  ChrfStatistics& operator+=(const ChrfStatistics& other);
   friend bool operator==(const ChrfStatistics&, const ChrfStatistics&) = default;
 };
 

@@ -1,12 +1,16 @@
 // Computes the statistics of every sentence on all threads, for any metric. A metric has options, statistics that are
-// found by sentence_statistics(hypothesis, references, options), and a score of their sum.
+// found by sentence_statistics(hypothesis, references, options), a score of their sum, and a signature.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rnnsearch/base/ceil_div.h"
@@ -14,6 +18,22 @@
 #include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::evaluate {
+
+/// Statistics that add up over sentences: a struct of std::uint64_t and arrays of them alone, which says so by a member
+/// kAddsUp.
+template <class S>
+concept AddsUp = S::kAddsUp && std::is_trivially_copyable_v<S>;
+template <AddsUp S>
+auto numbers_of(const S& statistics) {
+  return std::bit_cast<std::array<std::uint64_t, sizeof(S) / sizeof(std::uint64_t)>>(statistics);
+}
+template <AddsUp S>
+S& operator+=(S& sum, const S& other) {
+  auto numbers = numbers_of(sum);
+  const auto more = numbers_of(other);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += more[i];
+  return sum = std::bit_cast<S>(numbers);
+}
 
 /// Statistics of every sentence. references[k][i] is the k-th reference of hypothesis i. Throws Error if there is no
 /// reference, or if the numbers of sentences differ.

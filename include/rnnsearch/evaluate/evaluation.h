@@ -15,6 +15,7 @@
 #include "rnnsearch/evaluate/buckets.h"
 #include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/significance.h"
+#include "rnnsearch/evaluate/ter.h"
 #include "rnnsearch/evaluate/word_accuracy.h"
 
 namespace rnnsearch::evaluate {
@@ -39,7 +40,8 @@ struct SystemOutput {
 struct EvaluationOptions {
   BleuOptions bleu;
   bool chrf = false;  // also compute chrF and chrF++
-  bool ter = false;   // also compute TER, on lowercased words split at white space, sacreBLEU's default
+  bool ter = false;   // also compute TER
+  TerOptions ter_options;
   /// Also compute PSA, LCSR and GeoMean, times 100, on words separated by white space. There is no default mode,
   /// because figures of whole and of cut outputs cannot be compared.
   SequenceAccuracyMode sequence_accuracy = SequenceAccuracyMode::kNone;

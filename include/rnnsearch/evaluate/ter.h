@@ -20,14 +20,16 @@ struct TerOptions {
   bool no_punct = false;        // remove punctuation
   bool asian_support = false;   // apply both to Chinese and Japanese too; each Chinese character is a word
   bool case_sensitive = false;  // do not lowercase
+
+  friend bool operator==(const TerOptions&, const TerOptions&) = default;
 };
 
 /// Statistics of a sentence, or sums over sentences. Add them up, then call ter_of.
 struct TerStatistics {
-  std::uint64_t edits = 0;      // edits to the reference that needs the fewest
-  double reference_length = 0;  // mean number of words of the references
+  static constexpr bool kAddsUp = true;
+  std::uint64_t edits = 0;            // edits to the reference that needs the fewest
+  std::uint64_t reference_words = 0;  // words of all references together
 
-  TerStatistics& operator+=(const TerStatistics& other);
   friend bool operator==(const TerStatistics&, const TerStatistics&) = default;
 };
 
@@ -36,16 +38,14 @@ struct TerStatistics {
 /// edit distance is computed within 25 words of the diagonal, so memory grows linearly with the length of a line.
 TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                   const TerOptions& options);
-/// 100 * edits / reference length, from 0 (best) to more than 100. Without reference words it is 100 if there is any
-/// edit.
-double ter_of(const TerStatistics& statistics);
+/// 100 * edits / mean length of this many references, from 0 (best) to more than 100. Without reference words it is 100
+/// if there is any edit.
+double ter_of(const TerStatistics& statistics, std::size_t references);
 /// Throws Error as corpus_sum does.
 inline double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                          const TerOptions& options) {
-  return ter_of(corpus_sum(hypotheses, references, options));
+  return ter_of(corpus_sum(hypotheses, references, options), references.size());
 }
-/// The words of a line of raw text, as TER counts them.
-std::vector<std::string> ter_words(std::string_view line, const TerOptions& options);
 
 /// The signature, with the keys of sacreBLEU in its order:
 /// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:...".

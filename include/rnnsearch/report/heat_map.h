@@ -1,8 +1,12 @@
-// Draws the soft alignment of a sentence, like figure 3 of Bahdanau, Cho and Bengio (2015).
+// Pictures of the soft alignment of a sentence: squares like figure 3 of Bahdanau, Cho and Bengio (2015), or bars.
 #pragma once
 
 #include <string>
 #include <vector>
+
+namespace pugi {
+class xml_node;
+}
 
 namespace rnnsearch::report {
 
@@ -18,17 +22,22 @@ struct PictureOptions {
   double cell_pixels = 18;  // side length of a square; the font size is proportional to it
 };
 
-/// Returns an SVG with the source words at the top, the target words at the left, a square for each weight, from black
+/// Adds an SVG with the source words at the top, the target words at the left, a square for each weight, from black
 /// (0) to white (1) as in the paper, and the scale below. Each square has its words and its weight as a tooltip. Words
 /// that are too long for the margin end in an ellipsis and have the whole word as a tooltip.
 ///
-/// The SVG can be written to a file, or embedded unchanged in an HTML page, also several times: it has no ids, no style
-/// sheet, no script and no XML declaration. It scales (viewBox) and is never wider than its container. On a dark page
-/// it keeps its dark letters on white paper, because black and white have a meaning in it; a page can override the
-/// colours with the CSS variables --figure-paper, --figure-ink and --figure-line on the SVG or around it.
+/// A page may hold several: it has no ids, no style and no script. Its colours are attributes, which the style sheet of
+/// a page can override by the classes of the elements: paper, source, target, scale and frame.
 ///
 /// Words may hold any bytes: invalid UTF-8 and characters that are not allowed in XML are drawn as U+FFFD. Throws Error
 /// if the number of weights is not source x target, or a weight is not from 0 to 1. Thread-safe.
+void add_heat_map(pugi::xml_node parent, const AttentionMatrix& alignment, const PictureOptions& options = {});
+/// The same as an SVG file.
 std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& options = {});
+
+/// Returns an SVG file with a row for each decoding step. On the left are the weights over the source words as bars; on
+/// the right the fixed context of RNNencdec is drawn in the same way: it is the state of the encoder after the last
+/// source word, so this word has all the weight at every step. For words, errors and threads see add_heat_map.
+std::string attention_bars(const AttentionMatrix& alignment, const PictureOptions& options = {});
 
 }  // namespace rnnsearch::report

@@ -10,6 +10,10 @@
 #include "rnnsearch/report/axis.h"
 #include "rnnsearch/report/points.h"
 
+namespace pugi {
+class xml_node;
+}
+
 namespace rnnsearch::report {
 
 struct Line {
@@ -31,18 +35,18 @@ inline constexpr std::size_t kColours = 6;
 /// The maximum number of points that are drawn for a line.
 inline constexpr std::size_t kDrawnPoints = 600;
 
-/// Draws a chart. Points that cannot be drawn (not finite, or not positive on a log scale) are left out. Throws Error
-/// if there are fewer labels than places of points. Thread-safe.
-std::string svg_of(const LineChart& chart);
+/// Adds the drawing of a chart and returns its SVG. Points that cannot be drawn (not finite, or not positive on a log
+/// scale) are left out. Throws Error if there are fewer labels than places of points. Thread-safe.
+pugi::xml_node add_chart(pugi::xml_node parent, const LineChart& chart);
 
-/// The key of a line for the legend: a short piece of the line with its marker.
-std::string key_svg(std::size_t style);
+/// Adds the key of a line for the legend: a short piece of the line with its marker.
+void add_key(pugi::xml_node parent, std::size_t style);
 
 /// A part of a whole in a bar such as "compute" 93 %, "communication" 5 %. Parts differ by patterns as well as colours.
 struct Part {
   std::string name;
   double share = 0;  // from 0 to 1
 };
-std::string bar_svg(const std::string& title, std::span<const Part> parts);
+void add_bar(pugi::xml_node parent, const std::string& title, std::span<const Part> parts);
 
 }  // namespace rnnsearch::report

@@ -1,8 +1,9 @@
-// The model of every table of the report, which is written as HTML (add_table in html.h), Markdown and CSV.
+// The model of every table, which is written as HTML (add_table in html.h), Markdown, CSV and text.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,7 @@ struct Table {
 std::string markdown_of(const Table& table);
 /// RFC 4180, with the titles of the columns as first line.
 std::string csv_of(const Table& table);
+/// Columns for a terminal, and below all tables their notes, each once.
+std::string text_of(std::span<const Table> tables);
 
 }  // namespace rnnsearch::report

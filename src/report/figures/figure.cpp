@@ -1,11 +1,11 @@
-#include "report/figure.h"
+#include "report/figures/figure.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <sstream>
 
+#include "report/html.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/utf8.h"
 
@@ -45,23 +45,6 @@ double width_of(char32_t p) {
   return 1.1;
 }
 
-struct Paint {
-  const char *name, *fallback;
-};
-constexpr Paint paint_of(Colour colour) {
-  switch (colour) {
-    case Colour::kPaper:
-      return {"--figure-paper", "#ffffff"};
-    case Colour::kInk:
-      return {"--figure-ink", "#1a1a1a"};
-    case Colour::kLine:
-      return {"--figure-line", "#8a8a8a"};
-    case Colour::kBar:
-      return {"--figure-bar", "#1f6fb4"};
-  }
-  return {"", ""};
-}
-
 }  // namespace
 
 std::string coordinate(double value) {
@@ -69,10 +52,6 @@ std::string coordinate(double value) {
   while (result.back() == '0') result.pop_back();
   if (result.back() == '.') result.pop_back();
   return result == "-0" ? "0" : result;
-}
-
-std::string weight_text(double weight) {
-  return fmt::format("{:.2f}", weight);
 }
 
 std::string drawable(std::string_view text) {
@@ -130,6 +109,10 @@ double widest(const std::vector<Label>& labels) {
   return width;
 }
 
+std::string tooltip(const Label& source, const Label& target, double weight) {
+  return fmt::format("{} \u2192 {}: {:.2f}", source.whole, target.whole, weight);
+}
+
 void check(const AttentionMatrix& alignment) {
   const std::size_t Tx = alignment.source.size(), Ty = alignment.target.size();
   if (alignment.weights.size() != Tx * Ty) {
@@ -145,91 +128,53 @@ void check(const AttentionMatrix& alignment) {
   }
 }
 
-Figure::Figure(double width, double height, double font_pixels, const std::string& title,
-               const std::string& description)
-    : font_pixels_(font_pixels), root_(document_.append_child("svg")) {
-  const auto set = [&](const char* name, const std::string& value) {
-    root_.append_attribute(name).set_value(value.c_str());
-  };
-  set("xmlns", "http://www.w3.org/2000/svg");
-  set("viewBox", "0 0 " + coordinate(width) + " " + coordinate(height));
-  set("width", coordinate(width));
-  set("height", coordinate(height));
-  set("role", "img");
-  set("aria-label", drawable(title));
-  set("font-family", "sans-serif");
-  set("font-size", coordinate(font_pixels));
-  set("direction", "ltr");  // also in a page with right-to-left text
-  set("style", "max-width:100%;height:auto");
-  root_.append_child("title").text().set(drawable(title).c_str());
-  root_.append_child("desc").text().set(drawable(description).c_str());
-  colour(rectangle(root_, 0, 0, width, height), "fill", Colour::kPaper);
+pugi::xml_node add_svg(pugi::xml_node parent, const std::string& class_name, double width, double height,
+                       const std::string& title) {
+  const auto svg = add(parent, "svg", {{"class", class_name}, {"width", width}, {"height", height}});
+  set(svg, "viewBox", fmt::format("0 0 {} {}", coordinate(width), coordinate(height)));
+  set(svg, title.empty() ? "aria-hidden" : "role", title.empty() ? "true" : "img");
+  if (!title.empty()) set(svg, "aria-label", title);
+  return svg;
 }
 
-void Figure::colour(pugi::xml_node node, const char* attribute, Colour colour) {
-  const Paint paint = paint_of(colour);
-  node.append_attribute(attribute).set_value(paint.fallback);
-  pugi::xml_attribute style = node.attribute("style");
-  if (!style) style = node.append_attribute("style");
-  std::string rules = style.value();
-  if (!rules.empty()) rules += ";";
-  style.set_value((rules + attribute + ":var(" + paint.name + "," + paint.fallback + ")").c_str());
-}
-
-void Figure::tooltip(pugi::xml_node node, const std::string& text) {
-  node.append_child("title").text().set(text.c_str());
-}
-
-pugi::xml_node Figure::group(pugi::xml_node parent, const char* name) {
-  pugi::xml_node group = parent.append_child("g");
-  group.append_attribute("class").set_value(name);
-  return group;
-}
-
-pugi::xml_node Figure::rectangle(pugi::xml_node parent, double x, double y, double width, double height) {
-  pugi::xml_node node = parent.append_child("rect");
-  node.append_attribute("x").set_value(coordinate(x).c_str());
-  node.append_attribute("y").set_value(coordinate(y).c_str());
-  node.append_attribute("width").set_value(coordinate(width).c_str());
-  node.append_attribute("height").set_value(coordinate(height).c_str());
-  return node;
-}
-
-pugi::xml_node Figure::line(pugi::xml_node parent, double x1, double y1, double x2, double y2) {
-  pugi::xml_node node = parent.append_child("line");
-  node.append_attribute("x1").set_value(coordinate(x1).c_str());
-  node.append_attribute("y1").set_value(coordinate(y1).c_str());
-  node.append_attribute("x2").set_value(coordinate(x2).c_str());
-  node.append_attribute("y2").set_value(coordinate(y2).c_str());
-  colour(node, "stroke", Colour::kLine);
-  return node;
-}
-
-pugi::xml_node Figure::text(pugi::xml_node parent, double x, double y, const Label& label, bool ends) {
-  pugi::xml_node node = parent.append_child("text");
-  node.append_attribute("x").set_value(coordinate(x).c_str());
+pugi::xml_node add_label(pugi::xml_node parent, double x, double y, double font_pixels, const char* anchor,
+                         const std::string& text) {
   // Some viewers do not support dominant-baseline, so the text is shifted: the middle of small letters is about a third
   // of an em above the baseline.
-  node.append_attribute("y").set_value(coordinate(y + 0.35 * font_pixels_).c_str());
-  if (ends) node.append_attribute("text-anchor").set_value("end");
-  node.append_child(pugi::node_pcdata).set_value(label.shown.c_str());
-  if (label.shown != label.whole) tooltip(node, label.whole);
+  return add(parent, "text", {{"x", x}, {"y", y + 0.35 * font_pixels}, {"text-anchor", anchor}}, text);
+}
+
+Figure::Figure(pugi::xml_node parent, double width, double height, double font, const std::string& title,
+               const std::string& description)
+    : font_pixels(font), root(add_svg(parent, "figure", width, height, title)) {
+  set(root, "font-family", "sans-serif");
+  set(root, "font-size", coordinate(font));
+  set(root, "direction", "ltr");  // also in a page with right-to-left text
+  add(root, "title", {}, title);
+  add(root, "desc", {}, description);
+  set(rectangle(root, 0, 0, width, height, kPaper), "class", "paper");
+}
+
+pugi::xml_node Figure::group(const char* name, const char* fill) const {
+  return add(root, "g", {{"class", name}, {"fill", fill}});
+}
+
+pugi::xml_node Figure::rectangle(pugi::xml_node parent, double x, double y, double width, double height,
+                                 const char* fill) const {
+  const auto node = add(parent, "rect", {{"x", x}, {"y", y}, {"width", width}, {"height", height}});
+  if (fill != nullptr) set(node, "fill", fill);
   return node;
 }
 
-pugi::xml_node Figure::upright_text(pugi::xml_node parent, double x, double y, const Label& label) {
-  pugi::xml_node node = parent.append_child("text");
-  node.append_attribute("transform")
-      .set_value(("translate(" + coordinate(x + 0.35 * font_pixels_) + " " + coordinate(y) + ") rotate(-90)").c_str());
-  node.append_child(pugi::node_pcdata).set_value(label.shown.c_str());
-  if (label.shown != label.whole) tooltip(node, label.whole);
+pugi::xml_node Figure::word(pugi::xml_node parent, double x, double y, const Label& label, bool ends) const {
+  const auto node = add_label(parent, x, y, font_pixels, ends ? "end" : "start", label.shown);
+  if (label.shown != label.whole) add(node, "title", {}, label.whole);
   return node;
 }
 
-std::string Figure::svg() const {
-  std::ostringstream stream;
-  document_.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
-  return stream.str() + "\n";
+void Figure::upright_word(pugi::xml_node parent, double x, double y, const Label& label) const {
+  const auto node = word(parent, 0, 0, label);
+  set(node, "transform", fmt::format("translate({} {}) rotate(-90)", coordinate(x), coordinate(y)));
 }
 
 }  // namespace rnnsearch::report

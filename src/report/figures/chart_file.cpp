@@ -6,7 +6,7 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/line_source.h"
@@ -79,55 +79,31 @@ LineChart read_chart(const std::filesystem::path& path) {
 }
 
 std::string svg_file_of(const LineChart& chart) {
-  pugi::xml_document plot;
-  plot.load_string(svg_of(chart).c_str());
-  pugi::xml_node drawing = plot.first_child();
-  std::istringstream box(drawing.attribute("viewBox").value());
-  double left = 0, top = 0, width = 0, height = 0;
-  box >> left >> top >> width >> height;
-
-  // The legend: the names follow each other in as many rows as they need.
-  struct Key {
-    const Line* line;
-    double x, y;
-  };
-  std::vector<Key> keys;
-  double x = kMargin, y = kTitle + kMargin;
-  for (const Line& line : chart.lines) {
-    if (line.faint || line.points.empty()) continue;
-    const double wide = kKeyWidth + kFont * width_of(std::string_view(drawable(line.name))) + 12;
-    if (x > kMargin && x + wide > width + kMargin) x = kMargin, y += kRow;
-    keys.push_back({&line, x, y});
-    x += wide;
-  }
-  const double below = y + kRow;
-
-  pugi::xml_document document;
-  auto root =
-      add(document, "svg",
-          {{"xmlns", "http://www.w3.org/2000/svg"},
-           {"viewBox", fmt::format("0 0 {} {}", coordinate(width + 2 * kMargin), coordinate(below + height + kMargin))},
-           {"width", coordinate(1.5 * (width + 2 * kMargin))},
-           {"role", "img"},
-           {"aria-label", chart.title}});
-  add(root, "style", {}, kStyle);
-  add(root, "rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
-  add(root, "text", {{"class", "title"}, {"x", coordinate(kMargin)}, {"y", coordinate(kTitle - 6)}}, chart.title);
-  for (const Key& key : keys) {
-    auto group = add(root, "g", {{"transform", fmt::format("translate({} {})", coordinate(key.x), coordinate(key.y))}});
-    pugi::xml_document sample;
-    sample.load_string(key_svg(key.line->style).c_str());
-    group.append_copy(sample.first_child());
-    add(group, "text", {{"x", coordinate(kKeyWidth)}, {"y", "12"}}, key.line->name);
-  }
-  drawing.remove_attribute("role");
-  for (const auto& [name, value] : {std::pair{"x", kMargin}, {"y", below}, {"width", width}, {"height", height}}) {
-    set(drawing, name, coordinate(value));
-  }
-  root.append_copy(drawing);
-  std::ostringstream stream;
-  document.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
-  return std::move(stream).str() + "\n";
+  return svg_file([&](pugi::xml_node parent) {
+    const auto root = add(parent, "svg", {{"role", "img"}, {"aria-label", chart.title}});
+    add(root, "style", {}, kStyle);
+    add(root, "rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
+    add(root, "text", {{"class", "title"}, {"x", kMargin}, {"y", kTitle - 6}}, chart.title);
+    auto drawing = add_chart(root, chart);
+    const double width = drawing.attribute("width").as_double(), height = drawing.attribute("height").as_double();
+    // The legend: the names follow each other in as many rows as they need.
+    double x = kMargin, y = kTitle + kMargin;
+    for (const Line& line : chart.lines) {
+      if (line.faint || line.points.empty()) continue;
+      const double wide = kKeyWidth + kFont * width_of(std::string_view(drawable(line.name))) + 12;
+      if (x > kMargin && x + wide > width + kMargin) x = kMargin, y += kRow;
+      const auto key = add(root, "g", {{"transform", fmt::format("translate({} {})", coordinate(x), coordinate(y))}});
+      add_key(key, line.style);
+      add(key, "text", {{"x", kKeyWidth}, {"y", "12"}}, line.name);
+      x += wide;
+    }
+    drawing.remove_attribute("role");
+    set(drawing, "x", coordinate(kMargin));
+    set(drawing, "y", coordinate(y + kRow));
+    const double full_width = width + 2 * kMargin, full_height = y + kRow + height + kMargin;
+    set(root, "viewBox", fmt::format("0 0 {} {}", coordinate(full_width), coordinate(full_height)));
+    set(root, "width", coordinate(1.5 * full_width));
+  });
 }
 
 }  // namespace rnnsearch::report

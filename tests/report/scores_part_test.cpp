@@ -1,4 +1,4 @@
-#include "report/rounds_part.h"
+#include "report/scores_part.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The part of the page that shows the progress of the trainings.
+// The parts of the page that show trainings: their curves, and how each run was made.
 #pragma once
 
 #include "report/page_context.h"
@@ -7,5 +7,6 @@
 namespace rnnsearch::report {
 
 void add_training(PageContext& page, const Report& report);
+void add_record(PageContext& page, const Report& report);
 
 }  // namespace rnnsearch::report

@@ -1,13 +1,14 @@
 #include "rnnsearch/report/line_chart.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
-#include <sstream>
 
-#include "report/figure.h"
+#include "report/figures/figure.h"
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
@@ -20,13 +21,11 @@ namespace {
 constexpr double kWidth = 480, kRight = 12, kTop = 26, kPlotHeight = 214;
 constexpr double kLetter = 7.4;          // upper bound of the width of a digit in the font of the page at 13 units
 constexpr double kTickLine = 19;         // from the axis to the middle of its labels
-constexpr double kMarker = 4;            // radius
 constexpr double kDodge = 5;             // between the intervals of neighbouring lines
 constexpr std::size_t kManyPoints = 48;  // lines with more points do not have a marker at each point
 constexpr std::size_t kFewMarkers = 7;   // the number of markers on such lines
 
 constexpr std::array kDashes{"", "7 4", "2 3", "10 3 2 3", "14 4", "4 2 1 2"};
-constexpr std::size_t kMarkers = 6;
 
 const char* dashes_of(std::size_t style) {
   // Shifts the dashes by one each time the colours repeat.
@@ -37,28 +36,20 @@ std::string class_of(std::size_t style) {
   return fmt::format("s{}", style % kColours);
 }
 
-std::string marker_path(std::size_t style, double x, double y, double r) {
-  const auto at = [&](const char* command, double dx, double dy) {
-    return command + coordinate(x + dx * r) + " " + coordinate(y + dy * r);
+std::string marker_path(std::size_t style, double x, double y) {
+  struct Marker {
+    double x, y;  // where it begins
+    const char* path;
   };
-  const std::string radius = coordinate(r) + " " + coordinate(r);
-  switch ((style + 2 * (style / kColours)) % kMarkers) {  // the markers shift too when the colours repeat
-    case 0:
-      return at("M", -1, 0) + "a" + radius + " 0 1 1 " + coordinate(2 * r) + " 0a" + radius + " 0 1 1 " +
-             coordinate(-2 * r) + " 0z";
-    case 1:
-      return at("M", -0.9, -0.9) + at("L", 0.9, -0.9) + at("L", 0.9, 0.9) + at("L", -0.9, 0.9) + "z";
-    case 2:
-      return at("M", 0, -1.15) + at("L", 1.1, 0.85) + at("L", -1.1, 0.85) + "z";
-    case 3:
-      return at("M", 0, -1.3) + at("L", 1.3, 0) + at("L", 0, 1.3) + at("L", -1.3, 0) + "z";
-    case 4:
-      return at("M", 0, 1.15) + at("L", 1.1, -0.85) + at("L", -1.1, -0.85) + "z";
-    default:
-      return at("M", -1.2, -0.45) + at("L", -0.45, -0.45) + at("L", -0.45, -1.2) + at("L", 0.45, -1.2) +
-             at("L", 0.45, -0.45) + at("L", 1.2, -0.45) + at("L", 1.2, 0.45) + at("L", 0.45, 0.45) +
-             at("L", 0.45, 1.2) + at("L", -0.45, 1.2) + at("L", -0.45, 0.45) + at("L", -1.2, 0.45) + "z";
-  }
+  constexpr std::array<Marker, 6> kMarkers{{{-4, 0, "a4 4 0 1 1 8 0a4 4 0 1 1 -8 0z"},
+                                            {-3.6, -3.6, "h7.2v7.2h-7.2z"},
+                                            {0, -4.6, "l4.4 8h-8.8z"},
+                                            {0, -5.2, "l5.2 5.2l-5.2 5.2l-5.2 -5.2z"},
+                                            {0, 4.6, "l4.4 -8h-8.8z"},
+                                            {-4.8, -1.8, "h3v-3h3.6v3h3v3.6h-3v3h-3.6v-3h-3z"}}};
+  // The markers shift, too, when the colours repeat.
+  const Marker& marker = kMarkers[(style + 2 * (style / kColours)) % kMarkers.size()];
+  return fmt::format("M{} {}{}", coordinate(x + marker.x), coordinate(y + marker.y), marker.path);
 }
 
 // The numbers of a line as the value of an attribute.
@@ -120,19 +111,14 @@ class Drawing {
     height_ = kTop + kPlotHeight + kTickLine + 8 + (chart.x.notes.empty() ? 0 : 18) + 20;
   }
 
-  std::string svg() {
-    pugi::xml_document document;
-    root_ = add(document, "svg",
-                {{"class", "chart-drawing"},
-                 {"viewBox", "0 0 480 " + coordinate(height_)},
-                 {"role", "img"},
-                 {"aria-label", chart_.title}});
+  pugi::xml_node add_to(pugi::xml_node parent) {
+    root_ = add_svg(parent, "chart-drawing", kWidth, height_, chart_.title);
     add(root_, "desc", {}, description());
-    for (const auto& [name, value] : {std::pair{"data-left", left_},
-                                      {"data-right", kWidth - kRight},
-                                      {"data-top", kTop},
-                                      {"data-bottom", kTop + kPlotHeight}}) {
-      set(root_, name, coordinate(value));
+    for (const Attribute& place : {Attribute{"data-left", left_},
+                                   {"data-right", kWidth - kRight},
+                                   {"data-top", kTop},
+                                   {"data-bottom", kTop + kPlotHeight}}) {
+      set(root_, place.name, place.value);
     }
     const auto exact = [](double value) { return json_text(Json(value)); };
     set(root_, "data-x-low", exact(x_.low));
@@ -145,9 +131,7 @@ class Drawing {
     if (labelled()) set(root_, "data-x-labels", json_text(chart_.x.labels));
     draw_axes();
     for (std::size_t i = 0; i < lines_.size(); ++i) draw(lines_[i], i);
-    std::ostringstream stream;
-    document.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
-    return std::move(stream).str();
+    return root_;
   }
 
  private:
@@ -157,8 +141,8 @@ class Drawing {
   }
   double down(double y) const { return kTop + (1 - position(y, y_.low, y_.high, chart_.y.scale)) * kPlotHeight; }
 
-  pugi::xml_node label(pugi::xml_node parent, double x, double y, const char* anchor, const std::string& text) {
-    return add(parent, "text", {{"x", coordinate(x)}, {"y", coordinate(y + 4.5)}, {"text-anchor", anchor}}, text);
+  static pugi::xml_node label(pugi::xml_node parent, double x, double y, const char* anchor, const std::string& text) {
+    return add_label(parent, x, y, 13, anchor, text);
   }
 
   void draw_axes() {
@@ -166,17 +150,12 @@ class Drawing {
     const auto grid = add(root_, "g", {{"class", "grid"}});
     const auto numbers = add(root_, "g", {{"class", "ticks"}});
     for (const double tick : y_ticks_) {
-      const std::string y = coordinate(down(tick));
-      add(grid, "line", {{"x1", coordinate(left_)}, {"x2", coordinate(right)}, {"y1", y}, {"y2", y}});
+      add(grid, "line", {{"x1", left_}, {"x2", right}, {"y1", down(tick)}, {"y2", down(tick)}});
       label(numbers, left_ - 7, down(tick), "end", tick_label(tick, y_ticks_));
     }
     const auto axes = add(root_, "g", {{"class", "axis"}});
-    add(axes, "line",
-        {{"x1", coordinate(left_)}, {"x2", coordinate(right)}, {"y1", coordinate(bottom)}, {"y2", coordinate(bottom)}});
-    const auto mark = [&](double x) {
-      add(axes, "line",
-          {{"x1", coordinate(x)}, {"x2", coordinate(x)}, {"y1", coordinate(bottom)}, {"y2", coordinate(bottom + 5)}});
-    };
+    add(axes, "line", {{"x1", left_}, {"x2", right}, {"y1", bottom}, {"y2", bottom}});
+    const auto mark = [&](double x) { add(axes, "line", {{"x1", x}, {"x2", x}, {"y1", bottom}, {"y2", bottom + 5}}); };
     double below = bottom + kTickLine;
     if (labelled()) {
       std::size_t longest = 1;
@@ -290,7 +269,7 @@ class Drawing {
       const Point& p = line.points[i];
       const auto marker = add(group, "path",
                               {{"class", p.hollow ? "marker hollow" : "marker"},
-                               {"d", marker_path(line.style, across(p.x) + shift, down(p.y), kMarker)}});
+                               {"d", marker_path(line.style, across(p.x) + shift, down(p.y))}});
       add(marker, "title", {}, fmt::format("{}, {}", line.name, told(p)));
     }
   }
@@ -325,52 +304,30 @@ class Drawing {
 
 }  // namespace
 
-std::string svg_of(const LineChart& chart) {
-  return Drawing(chart).svg();
+pugi::xml_node add_chart(pugi::xml_node parent, const LineChart& chart) {
+  return Drawing(chart).add_to(parent);
 }
 
-std::string key_svg(std::size_t style) {
-  pugi::xml_document document;
-  const auto root = add(document, "svg",
-                        {{"class", "key " + class_of(style)},
-                         {"viewBox", "0 0 34 14"},
-                         {"width", "34"},
-                         {"height", "14"},
-                         {"aria-hidden", "true"}});
-  auto stroke = add(root, "path", {{"class", "stroke"}, {"d", "M1 7H33"}});
+void add_key(pugi::xml_node parent, std::size_t style) {
+  const auto key = add_svg(parent, "key " + class_of(style), 34, 14, "");
+  const auto stroke = add(key, "path", {{"class", "stroke"}, {"d", "M1 7H33"}});
   if (*dashes_of(style) != '\0') set(stroke, "stroke-dasharray", dashes_of(style));
-  add(root, "path", {{"class", "marker"}, {"d", marker_path(style, 17, 7, kMarker)}});
-  std::ostringstream stream;
-  document.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
-  return std::move(stream).str();
+  add(key, "path", {{"class", "marker"}, {"d", marker_path(style, 17, 7)}});
 }
 
-std::string bar_svg(const std::string& title, std::span<const Part> parts) {
-  pugi::xml_document document;
-  std::string heard;
-  for (const Part& part : parts)
-    heard += fmt::format("{}{} {}%", heard.empty() ? "" : ", ", part.name, fixed(100 * part.share, 1));
-  const auto root = add(document, "svg",
-                        {{"class", "bar"},
-                         {"viewBox", "0 0 480 22"},
-                         {"preserveAspectRatio", "none"},
-                         {"role", "img"},
-                         {"aria-label", title + ": " + heard}});
+void add_bar(pugi::xml_node parent, const std::string& title, std::span<const Part> parts) {
+  std::vector<std::string> names;
+  for (const Part& part : parts) names.push_back(fmt::format("{} {}%", part.name, fixed(100 * part.share, 1)));
+  const auto bar = add_svg(parent, "bar", kWidth, 22, title + ": " + fmt::to_string(fmt::join(names, ", ")));
+  set(bar, "preserveAspectRatio", "none");
   double at = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double width = std::max(0.0, parts[i].share) * kWidth;
-    const auto rectangle = add(root, "rect",
-                               {{"class", fmt::format("part p{}", i)},
-                                {"x", coordinate(at)},
-                                {"y", "0"},
-                                {"width", coordinate(width)},
-                                {"height", "22"}});
-    add(rectangle, "title", {}, fmt::format("{} {}%", parts[i].name, fixed(100 * parts[i].share, 1)));
+    const auto rectangle = add(
+        bar, "rect", {{"class", fmt::format("part p{}", i)}, {"x", at}, {"y", 0}, {"width", width}, {"height", 22}});
+    add(rectangle, "title", {}, names[i]);
     at += width;
   }
-  std::ostringstream stream;
-  document.save(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
-  return std::move(stream).str();
 }
 
 }  // namespace rnnsearch::report
