@@ -25,6 +25,7 @@
 #include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/evaluate/options.h"
 #include "rnnsearch/report/evaluation_tables.h"
+#include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
@@ -225,6 +226,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   Test test;
   const std::vector<std::string> names = names_of(settings);
   std::vector<std::vector<std::string>> systems;
+  std::vector<std::string> models;  // the digests of those that translate, which are the last systems
   {
     std::vector<fs::path> texts(settings.references.begin(), settings.references.end());
     for (const std::string& text : settings.hypotheses) texts.push_back(named_path(text).path);
@@ -242,6 +244,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   for (const std::string& text : settings.model) {
     const auto [name, path] = named_path(text);
     auto loaded = train::open_model(path, communicator);
+    models.push_back(train::digest_of(loaded.model));
     Progress progress(!communicator.is_root());
     const auto translations = decode::translate_lines(
         translator_of(loaded), {test.sources, {test.place.string()}}, settings.translation, communicator,
@@ -271,6 +274,9 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
                                          if (stop_signal_came())
                                            throw comm::Stopped("a signal asked to stop; nothing was printed");
                                        });
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    evaluation.systems[systems.size() - models.size() + m].model = models[m];
+  }
   evaluation.source_language = test.source_language;
   evaluation.target_language = test.target_language;
   print_results(

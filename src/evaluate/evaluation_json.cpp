@@ -132,6 +132,7 @@ void fields(auto& visit, Is<WordAccuracy> auto& words) {
 void fields(auto& visit, Is<SystemEvaluation> auto& system) {
   visit("system", system.system);
   visit("signature", system.signature);
+  visit.if_any("model", system.model);
   visit("all", system.all);
   visit("without_unknown_words", system.without_unknown_words);
   visit("buckets", system.buckets);

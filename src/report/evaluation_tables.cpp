@@ -152,6 +152,9 @@ Table score_table(const Evaluation& evaluation) {
   Table table = table_of_systems(evaluation, "Scores", "score", "sentences");
   const auto& systems = evaluation.systems;
   const std::uint64_t sentences = systems.front().all.sentences;
+  for (const SystemEvaluation& system : systems) {
+    if (!system.model.empty()) table.notes.push_back(system.system + ": parameters " + system.model);
+  }
   for (const std::string& metric : metrics_of(evaluation)) {
     const bool lower_is_better = metric == "TER";
     std::optional<double> best;

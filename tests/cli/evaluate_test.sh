@@ -97,7 +97,7 @@ The cat sat on 10-20 mats
 END
 while read -r score case norm punct asian options; do
   # shellcheck disable=SC2086  # the options are separated by spaces
-  evaluate --hypotheses asked --references answer --references other-answer --bootstrap 0 --ter $options --json >ter.json
+  evaluate --hypotheses asked --references answer --references other-answer --bootstrap 0 --ter $options --json - >ter.json
   grep -q "\"score\": $score" ter.json || fail "TER $options is not $score: $(grep -A 1 TER ter.json)"
   grep -q "\"nrefs:2|case:$case|tok:tercom|norm:$norm|punct:$punct|asian:$asian|version:" ter.json || fail "signature: $(<ter.json)"
 done <<'END'

@@ -45,7 +45,7 @@ train() {
 whole() {
   local run=$4-$1-$2-$3
   train "$1" "$2" "$3" "$4" $run --max-updates 200 || fail "$run: $(tail -3 $run.log)"
-  is "$4" "$("$RNNSEARCH" inspect $run --hash)" "$run"
+  is "$4" "$("$RNNSEARCH" inspect --hash $run)" "$run"
 }
 # killed SYSTEM: begins with AVX2 and two threads, and goes on with two ranks and the processor's best instructions
 killed() {
@@ -55,7 +55,7 @@ killed() {
   pkill -KILL -P $job rnnsearch || true
   wait $job 2>/dev/null || true
   train avx512 $many 1 "$1" killed-$1 --max-updates 200 || fail "killed-$1: $(tail -3 killed-$1.log)"
-  is "$1" "$("$RNNSEARCH" inspect killed-$1 --hash)" "killed and resumed"
+  is "$1" "$("$RNNSEARCH" inspect --hash killed-$1)" "killed and resumed"
 }
 # used SIMD RANKS THREADS
 used() {
@@ -73,7 +73,7 @@ used() {
 
 many=${RANKS:-2}
 systems=(rnnsearch rnnencdec general-lstm stacked-gru notebook)
-is corpus "$("$RNNSEARCH" inspect corpus.h5 --hash)" "corpus.h5"
+is corpus "$("$RNNSEARCH" inspect --hash corpus.h5)" "corpus.h5"
 for system in "${systems[@]}"; do
   whole avx512 1 1 $system
   whole avx2 "$many" 2 $system

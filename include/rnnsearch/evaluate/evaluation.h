@@ -84,6 +84,7 @@ struct BucketScore {
 struct SystemEvaluation {
   std::string system;
   std::string signature;  // of BLEU
+  std::string model;      // the digest of the parameters that translated (train::digest_of); empty if they are unknown
   BucketScore all;
   std::optional<BucketScore> without_unknown_words;  // if the shares of unknown words are known
   std::vector<BucketScore> buckets;                  // all length buckets, also those without sentences

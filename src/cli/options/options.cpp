@@ -197,6 +197,17 @@ bool Options::parse(const Arguments& arguments) {
   Arguments named = arguments;
   if (!first_argument_.empty() && !named.empty() && !named.front().starts_with("--")) {
     named.insert(named.begin(), "--" + first_argument_);
+  } else if (!first_argument_.empty()) {  // it may follow switches, whose value it cannot be
+    const auto is_switch = [&](const std::string& argument) {
+      return std::any_of(rows().begin(), rows().end(), [&](const Option& option) {
+        return option.kind == value::Kind::kSwitch && argument == "--" + option.name;
+      });
+    };
+    const auto found = std::find_if_not(named.begin(), named.end(), is_switch);
+    if (found != named.end() && found != named.begin() && !found->starts_with("--") && *found != "true" &&
+        *found != "false") {
+      named.insert(found, "--" + first_argument_);
+    }
   }
   const Source command_line = read_command_line(named);
   only_checks_ = value_of(command_line, "check") == "true";
