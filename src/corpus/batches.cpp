@@ -6,7 +6,7 @@
 #include <future>
 #include <utility>
 
-#include "corpus/pair_stream.h"
+#include "corpus/prepare/pair_stream.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/random.h"

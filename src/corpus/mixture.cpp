@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "corpus/difference.h"
+#include "corpus/prepare/difference.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/option.h"
 

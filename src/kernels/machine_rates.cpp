@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/caches.h"
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"

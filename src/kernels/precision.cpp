@@ -2,9 +2,9 @@
 
 #include <atomic>
 
-#include "kernels/bfloat16_tiles.h"
-#include "kernels/int8_tiles.h"
-#include "kernels/product_tiles.h"
+#include "kernels/products/bfloat16_tiles.h"
+#include "kernels/products/int8_tiles.h"
+#include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/kernels/instruction_set.h"
 

@@ -11,9 +11,9 @@
 #include <memory>
 
 #include "kernels/dispatch.h"
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
+#include "kernels/products/strips.h"
 #include "kernels/softmax-inl.h"
-#include "kernels/strips.h"
 #include "rnnsearch/kernels/softmax.h"
 
 HWY_BEFORE_NAMESPACE();

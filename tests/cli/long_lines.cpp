@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "corpus/byte_source.h"
-#include "corpus/pair_cleaner.h"
+#include "corpus/prepare/pair_cleaner.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"

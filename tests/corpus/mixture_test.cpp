@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "corpus/corpus_writer.h"
+#include "corpus/prepare/corpus_writer.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/corpus/tiny_corpus.h"

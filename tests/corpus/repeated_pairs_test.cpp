@@ -1,4 +1,4 @@
-#include "corpus/repeated_pairs.h"
+#include "corpus/prepare/repeated_pairs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "corpus/word_counter.h"
+#include "corpus/prepare/word_counter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include <array>
 #include <cstring>
 
-#include "corpus/subword_models.h"
+#include "corpus/prepare/subword_models.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "tests/fuzz/fuzz.h"

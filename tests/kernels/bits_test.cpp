@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/cells.h"
@@ -276,7 +276,7 @@ TEST(Bits, AreComparedForEveryDispatchedKernel) {
     for (std::string name; names >> name;) compared.insert(name);
   }
   const std::regex dispatched(R"((?:RNNSEARCH_ROW_KERNEL|HWY_EXPORT)\((\w+))");
-  for (const auto& file : std::filesystem::directory_iterator(RNNSEARCH_KERNEL_SOURCES)) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(RNNSEARCH_KERNEL_SOURCES)) {
     if (file.path().extension() != ".cpp") continue;
     const std::string text = read_file(file.path());
     for (std::sregex_iterator match(text.begin(), text.end(), dispatched), end; match != end; ++match) {

@@ -7,7 +7,7 @@
 #include <exception>
 #include <string>
 
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 namespace rnnsearch::kernels {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/bfloat16_tiles.h"
-#include "kernels/int8_tiles.h"
-#include "kernels/product_tiles.h"
+#include "kernels/products/bfloat16_tiles.h"
+#include "kernels/products/int8_tiles.h"
+#include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/amx_tile.h"
-#include "kernels/bfloat16_tiles.h"
+#include "kernels/products/amx_tile.h"
+#include "kernels/products/bfloat16_tiles.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "tests/kernels/product_forms.h"

@@ -1,10 +1,10 @@
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "kernels/strips.h"
+#include "kernels/products/strips.h"
 
 namespace rnnsearch::kernels {
 namespace {

@@ -1,5 +1,5 @@
-// Matrix products. float uses register-blocked tiles (src/kernels/product_tiles.h); double, for gradient checks, uses a
-// plain loop.
+// Matrix products. float uses register-blocked tiles (src/kernels/products/product_tiles.h); double, for gradient
+// checks, uses a plain loop.
 //
 // The bits of an element depend only on its row of op(a), its column of op(b) and its old value: not on the other rows
 // and columns, and not on the number of threads. The error of an element in float is at most (K + 1) 2^-24 times the

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 namespace rnnsearch::kernels {
 

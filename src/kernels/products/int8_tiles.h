@@ -1,7 +1,7 @@
 // Product tiles whose operands are quantised to eight bits (Precision::kInt8 of rnnsearch/kernels/precision.h).
 #pragma once
 
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 namespace rnnsearch::kernels {
 

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "kernels/caches.h"
-#include "kernels/product_tiles.h"
-#include "kernels/strips.h"
+#include "kernels/products/product_tiles.h"
+#include "kernels/products/strips.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/rows.h"

@@ -4,12 +4,12 @@
 #include <set>
 #include <span>
 
-#include "corpus/corpus_writer.h"
-#include "corpus/count_words.h"
-#include "corpus/pair_cleaner.h"
-#include "corpus/pair_reader.h"
-#include "corpus/subword_models.h"
-#include "corpus/training_text.h"
+#include "corpus/prepare/corpus_writer.h"
+#include "corpus/prepare/count_words.h"
+#include "corpus/prepare/pair_cleaner.h"
+#include "corpus/prepare/pair_reader.h"
+#include "corpus/prepare/subword_models.h"
+#include "corpus/prepare/training_text.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"

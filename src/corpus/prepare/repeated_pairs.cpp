@@ -1,10 +1,10 @@
-#include "corpus/repeated_pairs.h"
+#include "corpus/prepare/repeated_pairs.h"
 
 #include <algorithm>
 #include <queue>
 #include <utility>
 
-#include "corpus/temporary_file.h"
+#include "corpus/prepare/temporary_file.h"
 
 namespace rnnsearch::corpus {
 

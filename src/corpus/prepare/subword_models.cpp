@@ -1,4 +1,4 @@
-#include "corpus/subword_models.h"
+#include "corpus/prepare/subword_models.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "corpus/pair_reader.h"
+#include "corpus/prepare/pair_reader.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/random.h"

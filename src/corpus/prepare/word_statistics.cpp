@@ -1,4 +1,4 @@
-#include "corpus/word_statistics.h"
+#include "corpus/prepare/word_statistics.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,10 +1,10 @@
 // The passes over the training text that find its repeated pairs and count its words.
 #pragma once
 
-#include "corpus/corpus_writer.h"
-#include "corpus/pair_cleaner.h"
-#include "corpus/repeated_pairs.h"
-#include "corpus/training_text.h"
+#include "corpus/prepare/corpus_writer.h"
+#include "corpus/prepare/pair_cleaner.h"
+#include "corpus/prepare/repeated_pairs.h"
+#include "corpus/prepare/training_text.h"
 #include "rnnsearch/corpus/corpus.h"
 
 namespace rnnsearch::corpus {

@@ -1,4 +1,4 @@
-#include "corpus/training_text.h"
+#include "corpus/prepare/training_text.h"
 
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "corpus/pair_stream.h"
+#include "corpus/prepare/pair_stream.h"
 
 #include <algorithm>
 #include <numeric>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "corpus/word_counter.h"
+#include "corpus/prepare/word_counter.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/text/word_list.h"

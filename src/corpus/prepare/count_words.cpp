@@ -1,4 +1,4 @@
-#include "corpus/count_words.h"
+#include "corpus/prepare/count_words.h"
 
 #include <filesystem>
 #include <optional>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "corpus/repeated_pairs.h"
-#include "corpus/subword_models.h"
-#include "corpus/word_statistics.h"
+#include "corpus/prepare/repeated_pairs.h"
+#include "corpus/prepare/subword_models.h"
+#include "corpus/prepare/word_statistics.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/corpus/vocabulary.h"

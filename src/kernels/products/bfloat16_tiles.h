@@ -2,7 +2,7 @@
 // rnnsearch/kernels/precision.h).
 #pragma once
 
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 namespace rnnsearch::kernels {
 

@@ -1,6 +1,6 @@
 // Single functions of this file are compiled for processors with a bfloat16 unit. They are called only if
 // bfloat16_unit() reports one.
-#include "kernels/bfloat16_tiles.h"
+#include "kernels/products/bfloat16_tiles.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/amx_tile.h"
 #include "kernels/instruction_limit.h"
-#include "kernels/whole_tile.h"
+#include "kernels/products/amx_tile.h"
+#include "kernels/products/whole_tile.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 

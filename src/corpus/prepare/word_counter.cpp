@@ -1,4 +1,4 @@
-#include "corpus/word_counter.h"
+#include "corpus/prepare/word_counter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "corpus/temporary_file.h"
+#include "corpus/prepare/temporary_file.h"
 
 namespace rnnsearch::corpus {
 namespace {

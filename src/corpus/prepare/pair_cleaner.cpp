@@ -1,4 +1,4 @@
-#include "corpus/pair_cleaner.h"
+#include "corpus/prepare/pair_cleaner.h"
 
 #include <algorithm>
 

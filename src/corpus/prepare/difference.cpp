@@ -1,4 +1,4 @@
-#include "corpus/difference.h"
+#include "corpus/prepare/difference.h"
 
 namespace rnnsearch::corpus {
 

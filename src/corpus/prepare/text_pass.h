@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "corpus/pair_reader.h"
-#include "corpus/word_statistics.h"
+#include "corpus/prepare/pair_reader.h"
+#include "corpus/prepare/word_statistics.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/storage/digest.h"

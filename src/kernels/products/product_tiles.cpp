@@ -1,7 +1,7 @@
-#include "kernels/product_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/product_tiles.cpp"
+#define HWY_TARGET_INCLUDE "kernels/products/product_tiles.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kernels/instruction_limit.h"
-#include "kernels/whole_tile.h"
+#include "kernels/products/whole_tile.h"
 #include "kernels/zero_for_denormals.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/bfloat16.h"

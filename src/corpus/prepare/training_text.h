@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "corpus/pair_cleaner.h"
-#include "corpus/repeated_pairs.h"
-#include "corpus/text_pass.h"
+#include "corpus/prepare/pair_cleaner.h"
+#include "corpus/prepare/repeated_pairs.h"
+#include "corpus/prepare/text_pass.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 

@@ -1,4 +1,4 @@
-#include "corpus/temporary_file.h"
+#include "corpus/prepare/temporary_file.h"
 
 #include <atomic>
 #include <cerrno>

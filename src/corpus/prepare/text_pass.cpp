@@ -1,4 +1,4 @@
-#include "corpus/text_pass.h"
+#include "corpus/prepare/text_pass.h"
 
 #include <algorithm>
 #include <future>

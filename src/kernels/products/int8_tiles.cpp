@@ -1,6 +1,6 @@
 // Single functions of this file are compiled for processors with AVX512-VNNI. They are called only if int8_unit()
 // reports one.
-#include "kernels/int8_tiles.h"
+#include "kernels/products/int8_tiles.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/whole_tile.h"
+#include "kernels/products/whole_tile.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 

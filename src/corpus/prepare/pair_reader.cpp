@@ -1,4 +1,4 @@
-#include "corpus/pair_reader.h"
+#include "corpus/prepare/pair_reader.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,11 +1,11 @@
-#include "corpus/corpus_writer.h"
+#include "corpus/prepare/corpus_writer.h"
 
 #include <algorithm>
 #include <cassert>
 #include <string_view>
 #include <utility>
 
-#include "corpus/difference.h"
+#include "corpus/prepare/difference.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/format.h"
 
