@@ -92,8 +92,9 @@ HWY_INLINE V exp_of(D d, V x) {
   } else {
     const auto set = [d](float value) HWY_ATTR { return hn::Set(d, value); };
     const hn::RebindToSigned<D> integers;
-    // Of two arguments Min and Max return the second one when one is a NaN, or on Arm the NaN.
-    const V bounded = hn::Max(set(-104), hn::Min(set(89), x));
+    // Min and Max are not used, because without vectors they replace a NaN by the bound and so hide it.
+    const V most = set(89), least = set(-104);
+    const V bounded = hn::IfThenElse(hn::Gt(x, most), most, hn::IfThenElse(hn::Lt(x, least), least, x));
     // Adding 1.5 * 2^23 rounds to an integer.
     const V large = set(0x1.8p23F), q = hn::Sub(hn::MulAdd(bounded, set(1.44269504F), large), large);
     V r = hn::NegMulAdd(q, set(0x1.62e4p-1F), bounded);
