@@ -22,7 +22,7 @@ scores=$(sed -n 's/.*must be //p' refusal | sed 's/ or /, /; s/, /\n/g' | sort)
 [[ $(grep -v '^ *$' <<<"$scores" | paste -sd ' ') == "$(printf '%s\n' whole/*/log.jsonl | cut -d/ -f2 | sort | paste -sd ' ')" ]] ||
   fail "scores: $scores; runs: $(ls whole)"
 for score in $scores; do
-  grep -q "^| $score | .*\[" whole/table.md || fail "$score is not in the table: $(<whole/table.md)"
+  grep -q "^| score |.* $score |" whole/table.md || fail "$score is not in the table: $(<whole/table.md)"
   # trained with this score, according to the run's record, not to the name of its folder
   grep -qx "attention = $score" "whole/$score/config.ini" || fail "$score was trained with $(grep attention "whole/$score/config.ini")"
   [[ $score == none ]] || [[ $(count "whole/looked-at.$score"/*.svg) == 4 ]] || fail "pictures of $score: $(ls "whole/looked-at.$score")"

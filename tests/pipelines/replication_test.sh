@@ -11,7 +11,7 @@ run() {
 }
 
 run >first.out 2>&1 || fail "$(tail -n 5 first.out short/*/*/*.out)"
-geo_mean() { awk '$1 == "GeoMean" && $2 == 1000 {print $3}' "short/length-$1/round-1/$2.scores"; } # LENGTH SYSTEM
+geo_mean() { awk '$1 == "GeoMean" && $2 == "1,000" {print $3}' "short/length-$1/round-1/$2.scores"; } # LENGTH SYSTEM
 for pair in 10:full 10:d 20:d; do
   length=${pair%:*} system=${pair#*:}
   awk -v better="$(geo_mean "$length" "$system")" -v b="$(geo_mean "$length" b)" 'BEGIN { exit !(better > b) }' ||
