@@ -29,7 +29,7 @@ for score in $scores; do
 done
 [[ ! -e whole/looked-at.none ]] || fail "pictures of what does not look"
 { ! grep -q Difference whole/table.md && grep -q 'Difference: dot minus additive' whole/report.md; } || fail "table: $(<whole/table.md)"
-{ grep -q '^over 60 ' whole/scores.txt && grep -q 'against additive' whole/scores.txt; } || fail "scores: $(<whole/scores.txt)"
+{ grep -q '^over 60 ' whole/scores.txt && grep -q 'differs from additive' whole/scores.txt; } || fail "scores: $(<whole/scores.txt)"
 grep -q scaled-dot whole/report.html || fail "the page does not name the scores"
 
 touch stamp
