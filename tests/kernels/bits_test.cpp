@@ -36,7 +36,8 @@
 namespace rnnsearch::kernels {
 namespace {
 
-// Random operands of one call, and the digest (FNV-1a) of those that it may change.
+// Random operands of one call, and the digest (FNV-1a) of those that it may change. They are drawn one after the other,
+// so no two of them may be arguments of one function, whose order of evaluation differs from compiler to compiler.
 class Operands {
  public:
   explicit Operands(std::uint64_t seed) : random_(seed) {}
@@ -107,15 +108,20 @@ void multiply_all(Operands& o, std::size_t n, Precision precision) {
   set_precision(precision);
   for (const std::size_t rows : {1u, 7u, 40u}) {
     const std::size_t depth = 2 * n + 3;
-    multiply(o.in(rows, depth), o.in(depth, n), o.out(rows, n));
-    multiply_transposed(o.in(rows, depth), o.in(n, depth), o.out(rows, n), Into::kAdd);
-    accumulate_outer(o.in(depth, rows), o.in(depth, n), o.out(rows, n));
+    const Matrix product = o.out(rows, n), b = o.in(depth, n), a = o.in(rows, depth);
+    multiply(a, b, product);
+    const Matrix sum = o.out(rows, n), b_transposed = o.in(n, depth), a_of_sum = o.in(rows, depth);
+    multiply_transposed(a_of_sum, b_transposed, sum, Into::kAdd);
+    const Matrix outer = o.out(rows, n), right = o.in(depth, n), left = o.in(depth, rows);
+    accumulate_outer(left, right, outer);
     PackedMatrix packed;
     packed.pack(o.in(depth, n));
-    multiply(o.in(rows, depth), packed, o.out(rows, n));
+    const Matrix by_packed = o.out(rows, n), a_of_packed = o.in(rows, depth);
+    multiply(a_of_packed, packed, by_packed);
     TopWords top;
     top.limit = 5;
-    top_words(o.in(rows, depth), packed, o.vector(n), top);
+    const std::span<Real> bias = o.vector(n);
+    top_words(o.in(rows, depth), packed, bias, top);
     for (std::size_t i = 0; i < rows; ++i) {
       for (const auto& [log_probability, word] : top.row(i)) o.add(log_probability), o.add(std::uint64_t{word});
     }
@@ -203,7 +209,10 @@ const std::vector<Case>& cases() {
          annotations_backward({words, offsets, rows, o.positive(R, 6), o.in(R, n), o.out(9, n)});
        }},
       {"log_softmax_row block_sum log_sum", 0xb79a0b74b689ecb6,
-       [=](auto& o, auto n) { log_softmax(o.vector(n), o.out(R, n)); }},
+       [=](auto& o, auto n) {
+         const Matrix logits = o.out(R, n);
+         log_softmax(o.vector(n), logits);
+       }},
       {"softmax_cross_entropy softmax_loss", 0xdf23f2b0bf912d96,
        [=](auto& o, auto n) {
          const auto target = o.indices(R, n);
@@ -247,9 +256,13 @@ const std::vector<Case>& cases() {
       {"int8", 0x949b010971ad47a1, [](auto& o, auto n) { multiply_all(o, n, Precision::kInt8); }},
       {"rows", 0x1af21cfdc972d55e,
        [=](auto& o, auto n) {
-         scatter_add_rows(o.in(R, n), o.indices(R, 3), o.out(3, n));
-         add_column_sums(o.in(40, n), o.vector_out(n));
-         add_to_rows(o.vector(n), o.out(R, n));
+         const Matrix table = o.out(3, n);
+         const auto index = o.indices(R, 3);
+         scatter_add_rows(o.in(R, n), index, table);
+         const std::span<Real> sums = o.vector_out(n);
+         add_column_sums(o.in(40, n), sums);
+         const Matrix rows = o.out(R, n);
+         add_to_rows(o.vector(n), rows);
        }},
   };
   return all;
