@@ -244,7 +244,7 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   for (const std::string& text : settings.model) {
     const auto [name, path] = named_path(text);
     auto loaded = train::open_model(path, communicator);
-    models.push_back(train::digest_of(loaded.model));
+    if (communicator.is_root()) models.push_back(train::digest_of(loaded.model));
     Progress progress(!communicator.is_root());
     const auto translations = decode::translate_lines(
         translator_of(loaded), {test.sources, {test.place.string()}}, settings.translation, communicator,

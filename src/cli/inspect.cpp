@@ -191,17 +191,18 @@ void check(const Options&, Settings& s) {
 }
 
 int work(const Options& options, Settings& s, const comm::Communicator&) {
-  const File file =
-      train::read_newest([path = s.path] { return train::checkpoint_of(path); },
-                         [&](const fs::path& found) {
-                           s.path = found;
-                           return storage::open_sealed(
-                               found, "file", s.verify ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
-                         });
+  const File file = train::read_newest(
+      [path = s.path] { return train::checkpoint_of(path); },
+      [&](const fs::path& found) {
+        s.path = found;
+        return storage::open_sealed(found, "file",
+                                    s.verify && !s.hash ? storage::SealCheck::kDigest : storage::SealCheck::kFooter);
+      });
   const std::string format = storage::format_of(file);
-  if (s.hash) {
-    std::cout << (format == corpus::kCorpusFormat ? corpus::Corpus(s.path, corpus::Verify::kSkip).fingerprint()
-                                                  : train::digest_of(train::load_model(s.path).model))
+  if (s.hash) {  // whoever reads the values verifies the file
+    std::cout << (format == corpus::kCorpusFormat
+                      ? corpus::Corpus(s.path, s.verify ? corpus::Verify::kDigest : corpus::Verify::kSkip).fingerprint()
+                      : train::digest_of(train::load_model(s.path).model))
               << "\n";
     return 0;
   }

@@ -48,11 +48,11 @@ std::vector<WordId> pack_words(const Packing& packing, const Sentences& sentence
   return words;
 }
 
-std::vector<std::uint32_t> one_step_before(const Packing& packing, std::span<const std::uint32_t> of,
+std::vector<std::uint32_t> one_step_before(const Packing& packing, std::span<const std::uint32_t> numbers,
                                            std::uint32_t none) {
   std::vector<std::uint32_t> before(packing.words(), none);
   for (std::size_t t = 1; t < packing.steps(); ++t) {
-    std::copy_n(&of[packing.first_row[t - 1]], packing.active[t], &before[packing.first_row[t]]);
+    std::copy_n(&numbers[packing.first_row[t - 1]], packing.active[t], &before[packing.first_row[t]]);
   }
   return before;
 }

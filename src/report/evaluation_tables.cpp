@@ -245,7 +245,8 @@ std::vector<Table> comparison_tables(const Evaluation& evaluation) {
         cells.push_back({there ? p_text(found->p) : kNothing});
       }
     }
-    table.notes.push_back("* p < 0.05, ** p < 0.01: " + method_of(pair.front()));
+    table.notes.push_back(fmt::format("* p < {:.2f}, ** p < {:.2f}: {}", evaluate::kSignificant, kHighlySignificant,
+                                      method_of(pair.front())));
     tables.push_back(std::move(table));
   }
   return tables;
@@ -261,7 +262,7 @@ std::string evaluation_text(const Evaluation& evaluation, bool details) {
   if (details) {
     for (Table& table : comparison_tables(evaluation)) tables.push_back(std::move(table));
   }
-  return text_of(tables);
+  return terminal_text(tables);
 }
 
 }  // namespace rnnsearch::report

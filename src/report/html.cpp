@@ -34,7 +34,7 @@ std::string class_of(const Column& column) {
 
 }  // namespace
 
-Attribute::Attribute(const char* of, double coordinate) : name(of), value(report::coordinate(coordinate)) {}
+Attribute::Attribute(const char* key, double coordinate) : name(key), value(report::coordinate(coordinate)) {}
 
 pugi::xml_node add(pugi::xml_node parent, const char* name, std::initializer_list<Attribute> attributes,
                    std::string_view text) {

@@ -16,8 +16,8 @@ struct Attribute {
   const char* name;
   std::string value;
 
-  Attribute(const char* of, std::string text) : name(of), value(std::move(text)) {}
-  Attribute(const char* of, double coordinate);  // with at most two decimals
+  Attribute(const char* key, std::string text) : name(key), value(std::move(text)) {}
+  Attribute(const char* key, double coordinate);  // with at most two decimals
 };
 
 /// Appends an element. Texts and values may hold any bytes: invalid UTF-8 and characters that are not allowed in XML

@@ -75,7 +75,7 @@ std::string csv_of(const Table& table) {
   return text;
 }
 
-std::string text_of(std::span<const Table> tables) {
+std::string terminal_text(std::span<const Table> tables) {
   constexpr std::size_t kLongest = 60;
   std::string text;
   std::vector<std::string> notes;

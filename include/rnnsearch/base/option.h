@@ -190,16 +190,16 @@ struct Option {
   std::string text() const;
 
   void set(std::string text) { help = std::move(text); }
-  void set(const Placeholder& of) { placeholder = of.text; }
-  void set(Choices of) { choices = std::move(of.names); }
+  void set(const Placeholder& shown) { placeholder = shown.text; }
+  void set(Choices offered) { choices = std::move(offered.names); }
   void set(Mark mark) {
     required = required || mark == kRequired;
     basic = basic || mark != kNotRecorded;
     recorded = recorded && mark != kNotRecorded;
   }
-  void set(const Bounds& of) { bounds = of; }
-  void set(const Path& of) { path = of; }
-  void set(Later of) { later = of; }
+  void set(const Bounds& allowed) { bounds = allowed; }
+  void set(const Path& named) { path = named; }
+  void set(Later word) { later = word; }
 };
 
 /// Option names and values, as in config.ini and in a checkpoint's /config.

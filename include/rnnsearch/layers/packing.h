@@ -55,8 +55,8 @@ std::vector<std::size_t> lengths_with_end(const Sentences& sentences);
 /// The word of each packed row; </s> in the row after the last word of a sentence.
 std::vector<WordId> pack_words(const Packing& packing, const Sentences& sentences);
 
-/// For each row the number that `of` has for the same sentence one step before; `none` in the rows of step 0.
-std::vector<std::uint32_t> one_step_before(const Packing& packing, std::span<const std::uint32_t> of,
+/// For each row the one of `numbers` for the same sentence one step before; `none` in the rows of step 0.
+std::vector<std::uint32_t> one_step_before(const Packing& packing, std::span<const std::uint32_t> numbers,
                                            std::uint32_t none);
 
 }  // namespace rnnsearch::layers

@@ -38,6 +38,6 @@ std::string markdown_of(const Table& table);
 /// RFC 4180, with the titles of the columns as first line.
 std::string csv_of(const Table& table);
 /// Columns for a terminal, and below all tables their notes, each once.
-std::string text_of(std::span<const Table> tables);
+std::string terminal_text(std::span<const Table> tables);
 
 }  // namespace rnnsearch::report

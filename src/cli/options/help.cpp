@@ -51,7 +51,7 @@ std::string head_of(const Option& option) {
   return head;
 }
 
-std::string text_of(const Option& option, bool explain_later) {
+std::string entry(const Option& option, bool explain_later) {
   std::string head = head_of(option), help = option.help;
   const bool fits = head.size() + 2 <= kHelpColumn;
   if (!fits) head += '\n';
@@ -93,7 +93,7 @@ std::string help_text(const std::string& command, const std::string& about, std:
   for (const std::string& group : groups) {
     text += "\n" + group + ":\n";
     for (const Option& option : options) {
-      if (option.group == group) text += text_of(option, explain_later);
+      if (option.group == group) text += entry(option, explain_later);
     }
   }
   return text;
@@ -104,7 +104,7 @@ std::string short_help_text(const std::string& command, const std::string& about
   std::string usage = fmt::format("rnnsearch {}", command), basic;
   for (const Option& option : options) {
     if (option.required) usage += fmt::format(" --{} {}", option.name, placeholder_of(option));
-    if (option.basic) basic += text_of(option, false);
+    if (option.basic) basic += entry(option, false);
   }
   const std::string sentence = about.substr(0, about.find(". "));
   return fmt::format(

@@ -85,9 +85,10 @@ Sample sample_of(const PrepareOptions& options, const std::function<void(const P
   return sample;
 }
 
-/// Learns a subword model from `lines`. of: the name of the side for messages, such as "the source".
+/// Learns a subword model from `lines`. side: its name for messages, such as "the source".
 text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lines, std::optional<std::size_t> wanted,
-                     const char* option, const char* of, const std::function<void(const PrepareProgress&)>& progress) {
+                     const char* option, const char* side,
+                     const std::function<void(const PrepareProgress&)>& progress) {
   if (lines.empty()) {
     throw Error(
         "corpus: there is no pair to learn subwords from, whose lines have at most the {} bytes that SentencePiece "
@@ -106,12 +107,12 @@ text::Subwords learn(const PrepareOptions& options, std::vector<std::string> lin
   const auto say = [&](const std::string& event) {
     if (progress) progress({.pass = -1, .event = event});
   };
-  say(fmt::format("learning the subwords of {} from {} lines (SentencePiece, {})", of, lines.size(),
+  say(fmt::format("learning the subwords of {} from {} lines (SentencePiece, {})", side, lines.size(),
                   training.algorithm));
   const Stopwatch watch;
   try {
     text::Subwords subwords = text::train_subwords(lines, training);
-    say(fmt::format("learned {} subwords of {} in {} s", vocabulary_of(subwords).size(), of,
+    say(fmt::format("learned {} subwords of {} in {} s", vocabulary_of(subwords).size(), side,
                     static_cast<std::uint64_t>(watch.seconds() + 0.5)));
     return subwords;
   } catch (const Error& error) {
