@@ -97,7 +97,8 @@ make_plan() {
     deck+=("${later[@]}")
     if ! survives "$former"; then
       draw $# && ranks=${*:drawn+1:1}
-      [[ " cut cut-starting cut-briefly slow power-loss stop-rank stop-starting pause-rank " != *" $kind "* ]] ||
+      # A rank that is alone needs nobody: it goes on without its launcher and its network.
+      [[ " cut cut-starting cut-briefly slow power-loss stop-rank stop-starting pause-rank kill-mpirun " != *" $kind "* ]] ||
         ((ranks > 1)) || ranks=2
       least=1 most=$((ranks < hosts ? ranks : hosts))
       [[ $avoided == none ]] || most=$((most < hosts ? most : hosts - 1))
