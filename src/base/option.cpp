@@ -47,6 +47,20 @@ bool read(const std::string& text, double& field) {
   field = number;
   return true;
 }
+bool read(const std::string& text, Ramp& field) {
+  const std::size_t colon = text.find(':'), at = text.find('@');
+  Ramp ramp;
+  if (colon == text.npos) {
+    if (!read(text, ramp.to)) return false;
+    ramp.from = ramp.to;
+  } else if (at == text.npos || !read(text.substr(0, colon), ramp.from) ||
+             !read(text.substr(colon + 1, std::max(at, colon) - colon - 1), ramp.to) ||
+             !read(text.substr(at + 1), ramp.updates) || ramp.updates == 0) {
+    return false;
+  }
+  field = ramp;
+  return true;
+}
 bool read(const std::string& text, std::string& field) {
   field = text;
   return true;
@@ -81,6 +95,10 @@ std::string write(std::uint64_t field) {
 std::string write(double field) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, field).ptr};
+}
+std::string write(const Ramp& field) {
+  return field.updates == 0 ? write(field.to)
+                            : fmt::format("{}:{}@{}", write(field.from), write(field.to), field.updates);
 }
 std::string write(const std::string& field) {
   return field;
@@ -142,6 +160,9 @@ std::string expected_of(value::Kind kind, const Bounds& bounds, const std::vecto
     case value::Kind::kNumber:
       text = "a number";
       break;
+    case value::Kind::kRamp:
+      return expected_of(value::Kind::kNumber, bounds, choices) +
+             ", or two with the number of updates from one to the other, such as 0:0.2@6000";
   }
   if (!bounds.sentence.empty()) return text + " " + std::string(bounds.sentence);
   const bool low = std::isfinite(bounds.from), high = std::isfinite(bounds.to);
@@ -160,6 +181,11 @@ bool allows(value::Kind kind, const Bounds& bounds, const std::vector<std::strin
   }
   if (kind == value::Kind::kInteger || kind == value::Kind::kNumber) {
     return bounds.contains(std::strtod(text.c_str(), nullptr));
+  }
+  if (kind == value::Kind::kRamp) {
+    Ramp ramp;
+    // A NaN, which check_bounds meets in a struct that no text filled, reads as no ramp.
+    return value::read(text, ramp) && bounds.contains(ramp.from) && bounds.contains(ramp.to);
   }
   return true;
 }

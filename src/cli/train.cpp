@@ -192,9 +192,10 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
       options.ini();  // the record of the run holds it: refuses what it cannot hold
     });
   });
-  if (s.train.guided_alignment > 0 && !mixture.has_alignments()) {
+  if (s.train.guided_alignment.largest() > 0 && !mixture.has_alignments()) {
     throw comm::AgreedError(
-        fmt::format("{} has no word alignments, which guided-alignment needs; prepare it with --train-alignments, or "
+        fmt::format("{} has no word alignments, which guided-alignment needs; prepare it with --learn-alignments "
+                    "or --train-alignments, or "
                     "choose guided-alignment = 0",
                     s.corpus));
   }
@@ -252,11 +253,11 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
       reporter->say(fmt::format("[train] learning rate {:g}, scaled from {:g} for a batch of {}",
                                 train::scaled_learning_rate(s.train), s.train.learning_rate, s.train.reference_batch));
     }
-    if (s.train.label_smoothing > 0) {
+    if (s.train.label_smoothing.largest() > 0) {
       reporter->say(
-          fmt::format("[train] label smoothing {:g} applies to the gradient; reported losses of training and "
+          fmt::format("[train] label smoothing {} applies to the gradient; reported losses of training and "
                       "validation do not include it",
-                      s.train.label_smoothing));
+                      value::write(s.train.label_smoothing)));
     }
     if (const auto shards = s.train.reproducible_shards; shards > 0) {
       reporter->say(

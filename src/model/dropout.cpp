@@ -24,9 +24,10 @@ void Dropout::lay_out(const layers::Packing& packing, Rows& rows) const {
   }
 }
 
-kernels::DropoutMask Dropout::mask_of(double share, Activations activations, std::uint64_t number) const {
+kernels::DropoutMask Dropout::mask_of(const Ramp& ramp, Activations activations, std::uint64_t number) const {
   kernels::DropoutMask mask;
-  if (!draws_ || share == 0) return mask;
+  const double share = draws_ ? ramp.at(seed_.update) : 0;
+  if (share == 0) return mask;
   mask.share = share;
   // This prefix keeps the streams apart from those of initialisation (hashes of names) and of the data order (highest
   // bit set).

@@ -68,7 +68,7 @@ class Dropout {
     std::vector<std::uint32_t> steps;
   };
   void lay_out(const layers::Packing& packing, Rows& rows) const;
-  kernels::DropoutMask mask_of(double share, Activations activations, std::uint64_t number) const;
+  kernels::DropoutMask mask_of(const Ramp& ramp, Activations activations, std::uint64_t number) const;
 
   const ModelOptions& options_;
   DropoutSeed seed_;

@@ -35,7 +35,7 @@ constexpr Rule<M> kRules[]{
      "choose a dropout or word dropout above 0, or leave dropout-kind at plain"},
     {[](const M& o) {
        const bool reads = (o.state_inputs.word || o.readout_inputs.word) && o.feedback == Feedback::kWord;
-       return o.target_word_dropout > 0 && !reads;
+       return o.target_word_dropout.largest() > 0 && !reads;
      },
      "target-word-dropout above 0 with feedback = {feedback}, state-inputs = {state-inputs} and readout-inputs = "
      "{readout-inputs}",
@@ -88,7 +88,7 @@ constexpr Rule<M> kRules[]{
     {[](const M& o) { return !o.attends() && is_local(o); },
      "attention-window = {attention-window} with attention = none", "there is nothing to look through it",
      "choose a score, or attention-window = global"},
-    {[](const M& o) { return !o.attends() && o.attention_dropout > 0; }, "attention-dropout with attention = none",
+    {[](const M& o) { return !o.attends() && o.attention_dropout.largest() > 0; }, "attention-dropout with attention = none",
      "there are no weights to drop", "choose a score, or attention-dropout = 0"},
     {[](const M& o) { return !o.attends() && o.attend_from == Step::kCurrent; },
      "attend-from = current with attention = none", "nothing attends", "choose a score, or leave it at previous"},

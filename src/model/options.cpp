@@ -141,7 +141,8 @@ void declare_architecture(OptionList& options, ModelOptions& o) {
       "different numbers of ranks or different --accumulate diverge from each other sooner than without it");
   add("dropout", o.dropout, kShare,
       "dropout probability of the units of word embeddings, between layers, and before the softmax, in training. "
-      "Values of 0.1 to 0.3 help on small corpora");
+      "Values of 0.1 to 0.3 help on small corpora. A number that is shown as X:X@N may change during training: "
+      "0:0.2@6000 grows from 0 to 0.2 during the first 6000 updates, and then stays");
   add("dropout-kind", o.dropout_kind,
       "kind of dropout mask. plain: a mask for each time step, and no dropout of recurrent connections; variational: "
       "one mask for all time steps of a sentence, recurrent connections included, and word dropout drops all "

@@ -99,7 +99,8 @@ void declare(OptionList& options, TrainOptions& o) {
   options.add("guided-alignment", o.guided_alignment, kFixed, within(0, 1e6),
               "weight of the alignment cost, the cross entropy between the word alignments of the corpus (prepare "
               "--train-alignments) and the attention weights (Chen et al. 2016), relative to the cost of the words; "
-              "reported losses do not include it. Usual values are 0.1 to 1. 0: no alignment cost");
+              "reported losses do not include it. Usual values are 0.1 to 1, and 1:0@5000 fades out during the first "
+              "5000 updates. 0: no alignment cost");
   options.add("clip-norm", o.clip_norm, kFree,
               Bounds{.from = kPositive.from,
                      .to = kPositive.to,
@@ -189,11 +190,11 @@ std::uint64_t shards_of_rank(const TrainOptions& options, int ranks) {
 }
 
 void check(const TrainOptions& options, const model::ModelOptions& model) {
-  if (options.guided_alignment == 0) return;
+  if (options.guided_alignment.largest() == 0) return;
   const bool global = model.attention_window == model::AttentionWindow::kGlobal;
   if (model.attends() && global) return;
-  throw Error("guided-alignment = {:g}{} makes no sense: {}; choose {}, or guided-alignment = 0",
-              options.guided_alignment,
+  throw Error("guided-alignment = {}{} makes no sense: {}; choose {}, or guided-alignment = 0",
+              value::write(options.guided_alignment),
               model.attends() ? fmt::format(" with attention-window = {}", name_of(model.attention_window))
                               : " with attention = none",
               model.attends() ? "a word outside the window has no weight that a link could raise"

@@ -13,8 +13,8 @@
 
 namespace rnnsearch::train {
 
-UpdateReport report_of(const TrainingState& state, const TrainOptions& options, const UpdateResult& result,
-                       double learning_rate, double epoch_share) {
+UpdateReport report_of(const TrainingState& state, const model::ModelOptions& model, const TrainOptions& options,
+                       const UpdateResult& result, double learning_rate, double epoch_share) {
   const LogInterval& interval = state.interval;
   const double updates = static_cast<double>(interval.updates);
   const double wall =
@@ -24,7 +24,9 @@ UpdateReport report_of(const TrainingState& state, const TrainOptions& options, 
   r.epoch = state.position.epoch;
   r.epoch_share = epoch_share;
   r.loss_per_word = interval.words > 0 ? interval.negative_log_likelihood / interval.words : std::nan("");
-  r.label_smoothing = options.label_smoothing;
+  r.label_smoothing = options.label_smoothing.at(state.update);
+  r.guided_alignment = options.guided_alignment.at(state.update);
+  r.dropout = model.dropout.at(state.update);
   r.gradient_norm = result.gradient_norm;
   r.learning_rate = learning_rate;
   r.skipped_share = static_cast<double>(state.skipped_updates) / static_cast<double>(state.update);

@@ -16,8 +16,8 @@ namespace rnnsearch::train {
 
 /// The figures of the updates in state.interval, the last of which gave `result` at `learning_rate`. seconds_left and
 /// parameter_norm are not among them.
-UpdateReport report_of(const TrainingState& state, const TrainOptions& options, const UpdateResult& result,
-                       double learning_rate, double epoch_share);
+UpdateReport report_of(const TrainingState& state, const model::ModelOptions& model, const TrainOptions& options,
+                       const UpdateResult& result, double learning_rate, double epoch_share);
 
 /// Used at the root only. A line says at which update it was written: that of `state`, unless stated otherwise.
 class RunRecord {

@@ -219,7 +219,7 @@ class Trainer {
   }
 
   void report(const UpdateResult& result, double rate) {
-    UpdateReport r = report_of(state_, o_, result, rate, epoch_share());
+    UpdateReport r = report_of(state_, p_.model.options(), o_, result, rate, epoch_share());
     const double pairs_an_update =
         static_cast<double>(state_.interval.pairs) / static_cast<double>(state_.interval.updates);
     r.seconds_left = stopping_.seconds_left(

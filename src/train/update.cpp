@@ -87,8 +87,8 @@ UpdateStep::Accumulated UpdateStep::accumulate(const UpdateInput& input,
     shards_->dense.begin(model_.gradient().size());
   }
   model::GradientOptions how;
-  how.label_smoothing = options_.label_smoothing;
-  how.guided_alignment = {options_.guided_alignment, &input.links};
+  how.label_smoothing = options_.label_smoothing.at(input.update);
+  how.guided_alignment = {options_.guided_alignment.at(input.update), &input.links};
   how.dropout_seed = {options_.seed, input.update, input.first_pair, input.pair_stride};
   if (pieces == 1) {
     how.finished = finished;

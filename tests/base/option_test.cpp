@@ -110,6 +110,28 @@ TEST(OptionList, RefusesNumbersOutOfTheirBounds) {
   EXPECT_EQ(refusal({.sugar = std::nan("")}), "cake: sugar is nan; it must be a number of at least 0 and below 1");
 }
 
+TEST(Ramp, IsANumberOrChangesFromOneToAnotherDuringSomeUpdates) {
+  Ramp ramp;
+  for (const char* text : {"0.25", "0:0.2@6000", "1:0@1", "-1:1e-05@18446744073709551615"}) {
+    ASSERT_TRUE(value::read(text, ramp)) << text;
+    EXPECT_EQ(value::write(ramp), text);
+  }
+  EXPECT_EQ(Ramp(0.25).at(1), 0.25);
+  EXPECT_EQ(Ramp(0.25).at(0), 0.25);
+  const Ramp rising(1, 3, 4);
+  std::vector<double> values;
+  for (std::uint64_t update = 0; update < 7; ++update) values.push_back(rising.at(update));
+  EXPECT_THAT(values, testing::ElementsAre(1, 1, 1.5, 2, 2.5, 3, 3));
+  EXPECT_EQ(rising.largest(), 3);
+  EXPECT_EQ(Ramp(3, 1, 4).largest(), 3);
+  for (const char* text :
+       {"", "x", "0:0.2", "0@5", "0:1@0", "0:1@-1", "0:1@", ":1@5", "0:@5", "0:1:2@5", "nan", "0:1@5@6"})
+    EXPECT_FALSE(value::read(text, ramp)) << text;
+  EXPECT_TRUE(allows(value::Kind::kRamp, {.from = 0, .to = 1}, {}, "0:1@5"));
+  EXPECT_FALSE(allows(value::Kind::kRamp, {.from = 0, .to = 1}, {}, "0:2@5"));
+  EXPECT_FALSE(allows(value::Kind::kRamp, {.from = 0, .to = 1}, {}, "-1:1@5"));
+}
+
 TEST(OptionRules, FillInTheValuesOfOptionsAndWhatIsDerivedFromThem) {
   const std::string kNone = message_of([] {});
   const auto refusal = [](const Cake& cake) {

@@ -989,6 +989,21 @@ TEST(Dropout, KeepsTheExpectationOfWhatIsDropped) {
     EXPECT_NE(mean[i], expected[i]);
   }
 }
+
+TEST(Dropout, FollowsItsRampFromUpdateToUpdate) {
+  ModelOptions options = widths(12, 6, 8, 5, 3);
+  options.dropout = {0, 0.5, 4};
+  options.source_word_dropout = {0.5, 0, 2};
+  Dropout dropout(options);
+  std::vector<double> units, words;
+  for (std::uint64_t update = 1; update <= 6; ++update) {
+    const Dropout::Batch batch(dropout, {.seed = 1, .update = update});
+    units.push_back(dropout.mask(Activations::kReadout).share);
+    words.push_back(dropout.mask_of_words(Activations::kWholeSourceWord, {}).share);
+  }
+  EXPECT_THAT(units, testing::ElementsAre(0, 0.125, 0.25, 0.375, 0.5, 0.5));
+  EXPECT_THAT(words, testing::ElementsAre(0.5, 0.25, 0, 0, 0, 0));
+}
 #endif
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(CheckOfOptions, LetsThePapersSystemsPass) {
   options.fixed_context = FixedContext::kTanh;
   EXPECT_NO_THROW(check(options));
   EXPECT_EQ(system_of(options), "RNN encoder-decoder with the tanh context of Cho et al. (2014)");
-  for (double ModelOptions::*share : {&ModelOptions::dropout, &ModelOptions::attention_dropout}) {
+  for (Ramp ModelOptions::*share : {&ModelOptions::dropout, &ModelOptions::attention_dropout}) {
     options = rnnsearch_50();
     options.*share = 0.1;
     EXPECT_NO_THROW(check(options));

@@ -47,7 +47,7 @@ class RandomAttempts {
     model_.state = 8;
     model_.alignment = 5;
     model_.maxout = 4;
-    model_.dropout = coin() ? 0.2 : 0;
+    model_.dropout = one_of({Ramp(0), Ramp(0.2), Ramp(0.1, 0.4, 9)});
     options_ = tiny_options();
     options_.seed = 1 + random_.below(1000);
     options_.optimizer = one_of({OptimizerKind::kAdadelta, OptimizerKind::kAdam, OptimizerKind::kSgd});
@@ -57,7 +57,7 @@ class RandomAttempts {
     options_.accumulate = 1 + random_.below(2);
     options_.shuffle = one_of({Shuffle::kEveryEpoch, Shuffle::kOnce});
     options_.batch_order = one_of({BatchOrder::kShuffled, BatchOrder::kByLength});
-    options_.label_smoothing = coin() ? 0.1 : 0;
+    options_.label_smoothing = one_of({Ramp(0), Ramp(0.1), Ramp(0.2, 0, 7)});
     options_.average_decay = coin() ? 0.9 : 0;
     options_.schedule =
         one_of({Schedule::kConstant, Schedule::kInverseSquareRoot, Schedule::kPlateau, Schedule::kHalving});

@@ -728,5 +728,20 @@ TEST_F(Training, ReportsTheLossWithoutItsLabelSmoothing) {
   EXPECT_THAT(log("smoothed"), testing::HasSubstr("\"label_smoothing\":0.3"));
 }
 
+TEST_F(Training, FollowsARampFromUpdateToUpdate) {
+  TrainOptions options = tiny_options();
+  options.label_smoothing = 0.3;
+  const auto constant = run("constant", options);
+  options.label_smoothing = {0.3, 0.3, 2};
+  EXPECT_TRUE(run("level", options).weights == constant.weights);
+  options.label_smoothing = {0.3, 0, 2};
+  const auto falling = run("falling", options);
+  EXPECT_EQ(falling.updates.front().gradient_norm, constant.updates.front().gradient_norm);
+  EXPECT_NE(falling.updates[1].gradient_norm, constant.updates[1].gradient_norm);
+  std::vector<double> logged;
+  for (const auto& update : falling.updates) logged.push_back(update.label_smoothing);
+  EXPECT_THAT(std::span(logged).first(4), testing::ElementsAre(0.3, 0.15, 0, 0));
+}
+
 }  // namespace
 }  // namespace rnnsearch::train

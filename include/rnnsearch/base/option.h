@@ -51,6 +51,25 @@ std::vector<std::string> all_names() {
   return names;
 }
 
+/// A number that grows or falls linearly during a training, and then stays. As text: 0.2, or 0:0.2@6000 for from 0 to
+/// 0.2 during the first 6,000 updates.
+struct Ramp {
+  double from = 0, to = 0;
+  std::uint64_t updates = 0;  // 0: it is `to` all the time, and `from` is the same
+
+  constexpr Ramp() = default;
+  constexpr Ramp(double number) : from(number), to(number) {}  // NOLINT(google-explicit-constructor)
+  constexpr Ramp(double first, double last, std::uint64_t length) : from(first), to(last), updates(length) {}
+
+  /// In an update, which are counted from 1.
+  double at(std::uint64_t update) const {
+    if (updates == 0 || update > updates) return to;
+    return from + (to - from) * std::max(0.0, (static_cast<double>(update) - 1) / static_cast<double>(updates));
+  }
+  double largest() const { return std::max(from, to); }
+  friend bool operator==(const Ramp&, const Ramp&) = default;
+};
+
 /// Text to value and back. `read` returns false when the text is not such a value; `write(x)` reads back as x.
 namespace value {
 bool read(const std::string& text, bool& field);  // true, false, yes, no, on, off, 1, 0
@@ -58,6 +77,7 @@ bool read(const std::string& text, int& field);
 bool read(const std::string& text, std::int64_t& field);
 bool read(const std::string& text, std::uint64_t& field);  // std::size_t
 bool read(const std::string& text, double& field);         // finite
+bool read(const std::string& text, Ramp& field);
 bool read(const std::string& text, std::string& field);
 bool read(const std::string& text, std::filesystem::path& field);
 bool read(const std::string& text, std::vector<std::uint64_t>& field);  // 10,20,30
@@ -75,6 +95,7 @@ std::string write(int field);
 std::string write(std::int64_t field);
 std::string write(std::uint64_t field);
 std::string write(double field);  // the shortest text that reads back as the same bits
+std::string write(const Ramp& field);
 std::string write(const std::string& field);
 std::string write(const std::filesystem::path& field);
 std::string write(const std::vector<std::uint64_t>& field);
@@ -83,7 +104,7 @@ std::string write(E field) {
   return name_of(field);
 }
 
-enum class Kind { kSwitch, kInteger, kNumber, kText, kIntegers };
+enum class Kind { kSwitch, kInteger, kNumber, kRamp, kText, kIntegers };
 template <class T>
 constexpr Kind kind_of() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -92,6 +113,8 @@ constexpr Kind kind_of() {
     return Kind::kInteger;
   } else if constexpr (std::is_floating_point_v<T>) {
     return Kind::kNumber;
+  } else if constexpr (std::is_same_v<T, Ramp>) {
+    return Kind::kRamp;
   } else if constexpr (std::is_same_v<T, std::vector<std::uint64_t>>) {
     return Kind::kIntegers;
   } else {

@@ -17,6 +17,7 @@ struct UpdateFigures {
   double epoch_share = 0;      // share of this epoch's pairs that have been used, 0 to 1
   double loss_per_word = 0;    // nats; words include </s>; without label smoothing, with dropout
   double label_smoothing = 0;  // affects the gradient, not loss_per_word
+  double guided_alignment = 0, dropout = 0;  // of the last update, where these options change during training
   double gradient_norm = 0;    // norm in the last update, after the division by `gradient_of` and before clipping
   double parameter_norm = 0;   // norm of all parameters after the last update
   double learning_rate = 0;    // learning rate of the last update
@@ -40,6 +41,8 @@ void for_each_figure(Figures& f, const Visit& visit) {
   visit("epoch_share", f.epoch_share);
   visit("loss_per_word", f.loss_per_word);
   visit("label_smoothing", f.label_smoothing);
+  visit("guided_alignment", f.guided_alignment);
+  visit("dropout", f.dropout);
   visit("gradient_norm", f.gradient_norm);
   visit("parameter_norm", f.parameter_norm);
   visit("learning_rate", f.learning_rate);

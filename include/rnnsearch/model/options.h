@@ -196,16 +196,15 @@ struct ModelOptions {
 
   /// The share of units that training drops (Srivastava et al. 2014): of word embeddings, between layers, and of the
   /// readout's vector before the softmax.
-  double dropout = 0;
+  Ramp dropout;
   /// plain: a new mask at each time step, and none on recurrent connections (Zaremba, Sutskever and Vinyals 2014).
   /// variational: one mask for all time steps of a sentence, also on h_{t-1} (Gal and Ghahramani 2016).
   DropoutKind dropout_kind = DropoutKind::kPlain;
-  double attention_dropout =
-      0;  // the share of attention weights that training drops, with a new mask at each time step
+  Ramp attention_dropout;  // the share of attention weights that training drops, with a new mask at each time step
   /// The share of words whose whole vector training sets to 0 where it is read; the others are divided by 1 minus the
   /// share (Nematus: rnn_dropout_source and rnn_dropout_target). With plain masks each position is drawn for itself,
   /// with variational ones each word of a sentence with all its occurrences (Gal and Ghahramani 2016, section 4.2).
-  double source_word_dropout = 0, target_word_dropout = 0;
+  Ramp source_word_dropout, target_word_dropout;
   /// Normalise the summed inputs of the cells (Ba, Kiros and Hinton 2016). The gates then have biases, those of the
   /// normalisation.
   bool layer_normalization = false;
@@ -220,7 +219,8 @@ struct ModelOptions {
   double initial_deviation = 0.01;
 
   bool drops() const {
-    return dropout > 0 || attention_dropout > 0 || source_word_dropout > 0 || target_word_dropout > 0;
+    return dropout.largest() > 0 || attention_dropout.largest() > 0 || source_word_dropout.largest() > 0 ||
+           target_word_dropout.largest() > 0;
   }
   bool right_to_left() const { return target_direction == TargetDirection::kRightToLeft; }
   bool attends() const { return attention != Attention::kNone; }

@@ -78,10 +78,10 @@ struct TrainOptions {
   GradientOf gradient_of = GradientOf::kSum;
   /// Epsilon of Szegedy et al. (2016), section 7: the gradient is that of the cross entropy with
   /// (1 - epsilon) onehot(target) + epsilon / K. Reported losses are without smoothing. 0: none.
-  double label_smoothing = 0;
+  Ramp label_smoothing;
   /// The weight of the alignment cost of Chen, Matusov, Khadivi and Peter (2016), see model::GuidedAlignment; that of
   /// the cross entropy is 1. Reported losses are without it. 0: none.
-  double guided_alignment = 0;
+  Ramp guided_alignment;
   double clip_norm = 1;  // a gradient of a larger norm is scaled to this norm (paper, appendix B.2: 1); 0: never
   /// The decay of a moving average of the parameters (parameter_average.h). If it is not 0, the average is what is
   /// validated and what translates; training itself continues with the parameters. 0: no average.

@@ -18,6 +18,7 @@ std::string placeholder_of(const Option& option) {
     case Path::kNone:
       return option.kind == value::Kind::kInteger    ? "N"
              : option.kind == value::Kind::kNumber   ? "X"
+             : option.kind == value::Kind::kRamp     ? "X[:X@N]"
              : option.kind == value::Kind::kIntegers ? "N,N,..."
                                                      : "TEXT";
     case Path::kInputRun:
