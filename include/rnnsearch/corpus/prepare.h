@@ -37,6 +37,9 @@ struct PrepareOptions {
   std::filesystem::path output;
   LineLimit line_limit;  // of all of these files
 
+  /// Learn the links of the pairs from the text (src/corpus/prepare/aligner.h), in place of given alignments.
+  bool learn_alignments = false;
+
   /// Sizes of the vocabularies, including the three special symbols. If set, the vocabulary has exactly that size, and
   /// text with fewer distinct words is an Error. If not set, it holds the kDefaultWords most frequent words, or all
   /// words if there are fewer.

@@ -95,6 +95,9 @@ void declare(Options& options, PrepareSettings& s) {
               "word alignments of --train-source and --train-target, for train --guided-alignment: each line has the "
               "links of a pair, such as 0-0 1-2, source word first; words are those of --tokenizer (pieces, with "
               "subwords), counted from 0; given as often as --train-source");
+  options.add("learn-alignments", s.corpus.learn_alignments,
+              "learn word alignments from the training text, as fast_align does (Dyer et al. 2013), for train "
+              "--guided-alignment; they link the units that are trained on");
   options.add("dev-source", s.dev_source, kBasic, kInputFile,
               "source side of the development set, on which training selects the best checkpoint");
   options.add("dev-target", s.dev_target, kBasic, kInputFile, "translation of --dev-source");

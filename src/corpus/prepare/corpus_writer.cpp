@@ -5,8 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "corpus/prepare/aligner.h"
 #include "corpus/prepare/difference.h"
+#include "corpus/prepare/temporary_file.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/corpus/format.h"
 
 namespace rnnsearch::corpus {
@@ -102,7 +105,9 @@ void check_still_absent(const std::filesystem::path& output) {
 }
 
 SideWriter::SideWriter(storage::File& file, const std::string& side, std::uint64_t pairs, std::uint64_t words)
-    : words_(file, fmt::format("/train/{}_words", side), words),
+    : file_(file),
+      side_(side),
+      words_(file, fmt::format("/train/{}_words", side), words),
       offset_(file, fmt::format("/train/{}_offset", side), pairs + 1) {
   offset_.append(std::span(&end_, 1));
 }
@@ -121,6 +126,16 @@ void SideWriter::flush() {
   offset_.flush();
 }
 
+Sentences SideWriter::read(std::uint64_t first, std::uint64_t count) const {
+  Sentences sentences;
+  sentences.offsets = file_.read_range<std::uint64_t>(fmt::format("/train/{}_offset", side_), first, count + 1);
+  const std::uint64_t begin = sentences.offsets.front();
+  sentences.words =
+      file_.read_range<WordId>(fmt::format("/train/{}_words", side_), begin, sentences.offsets.back() - begin);
+  for (std::uint64_t& offset : sentences.offsets) offset -= begin;
+  return sentences;
+}
+
 CorpusWriter::CorpusWriter(const std::filesystem::path& output, const CorpusHead& head)
     : head_(head),
       writer_(output),
@@ -137,6 +152,40 @@ bool CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> t
   target_.add(target);
   if (links_) links_->add(links);
   return true;
+}
+
+void CorpusWriter::learn_links(const std::filesystem::path& folder) {
+  source_.flush();
+  target_.flush();
+  const CorpusHead::Sizes& sizes = head_.sizes;
+  const auto read = [&](std::uint64_t first, std::uint64_t count) {
+    return Aligner::Pairs{source_.read(first, count), target_.read(first, count)};
+  };
+  // As if all sentences had the mean length.
+  const double cells = static_cast<double>(sizes.source_words) * static_cast<double>(sizes.target_words) /
+                       static_cast<double>(sizes.pairs);
+  const Aligner aligner(sizes.pairs, cells, read);
+  TemporaryFile file(folder);  // because the size of the list must be known before it is written
+  std::uint64_t positions = 0;
+  for (std::uint64_t first = 0; first < sizes.pairs; first += Aligner::kBlock) {
+    const auto [source, target] = read(first, std::min<std::uint64_t>(Aligner::kBlock, sizes.pairs - first));
+    std::vector<std::vector<std::uint32_t>> links(source.size());
+    parallel_for(links.size(), [&](std::size_t i) { links[i] = aligner.links(source[i], target[i]); });
+    for (const auto& one : links) {
+      const std::uint32_t size = static_cast<std::uint32_t>(one.size());
+      file.write(&size, sizeof size);
+      file.write(one.data(), one.size() * sizeof one[0]);
+      positions += size;
+    }
+  }
+  links_.emplace(writer_.file(), "alignment", sizes.pairs, positions);
+  file.rewind();
+  std::vector<std::uint32_t> links;
+  for (std::uint32_t size = 0; file.read(&size, sizeof size);) {
+    links.resize(size);
+    file.read(links.data(), size * sizeof links[0]);
+    links_->add(links);
+  }
 }
 
 void CorpusWriter::add_set(const RawSet& set) {

@@ -28,9 +28,13 @@ class SideWriter {
   /// REQUIRES: has_room(ids).
   void add(std::span<const WordId> ids);
   void flush();
+  /// Sentences [first, first + count) after flush().
+  Sentences read(std::uint64_t first, std::uint64_t count) const;
   const storage::Digest& digest() const { return digest_; }
 
  private:
+  const storage::File& file_;
+  std::string side_;
   storage::ListWriter<WordId> words_;
   storage::ListWriter<std::uint64_t> offset_;
   std::uint64_t end_ = 0;
@@ -64,6 +68,9 @@ class CorpusWriter {
 
   /// links: positions as read_links gives them. Returns false if there are more pairs or words than `head` says.
   bool add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {});
+  /// Learns the links of all pairs, which `head` has none of. Call it when all pairs are added. Throws Error if the
+  /// temporary file for them does not fit into `folder`.
+  void learn_links(const std::filesystem::path& folder);
   void add_set(const RawSet& set);
   /// Completes the file and returns the fingerprint. `check`: see AtomicFile::publish.
   std::string publish(const std::function<void()>& check);

@@ -13,6 +13,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/corpus/vocabulary.h"
@@ -34,6 +35,9 @@ void check_options(const PrepareOptions& options) try {
       throw Error(
           "corpus: train-alignments count the words of the text, of which copy-pattern makes other words, the "
           "placeholders; leave one of the two out");
+  if (options.learn_alignments &&
+      std::ranges::any_of(options.train, [](const TextFiles& text) { return !text.alignments.empty(); }))
+    throw Error("corpus: learn-alignments and train-alignments both make word alignments; leave one of the two out");
   check(options.cleaning);
   for (const auto& [name, words] :
        {std::pair{"source-words", options.source_words}, {"target-words", options.target_words}})
@@ -174,6 +178,10 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   };
   const PassTotals written = text.read(write);
   if (written.digest != counted.totals.digest) fail_on_change(options.train);
+  if (options.learn_alignments) {
+    progress({.event = fmt::format("learning word alignments from {} pairs", grouped(counted.totals.pairs_kept))});
+    writer.learn_links(text.folder());
+  }
   report.unchanged = !options.overwrite && is_there(options.output, counted.head, sets, writer.fingerprint());
   if (report.unchanged) {
     report.fingerprint = writer.fingerprint();

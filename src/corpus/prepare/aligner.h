@@ -1,0 +1,63 @@
+// Links the words of parallel text by the model of fast_align: Dyer, Chahuneau and Smith (2013), "A Simple, Fast, and
+// Effective Reparameterization of IBM Model 2". It is learned in both directions, and the links of the two are
+// symmetrised (Och and Ney 2003).
+//
+// Word j of n target words belongs to no source word with probability kNull, or else to word i of m with a probability
+// proportional to exp(-tension |i / m - j / n|) (section 2 there). Given that, it is the word f with the probability
+// t(f | e_i), which has a sparse Dirichlet prior (section 3). The other direction exchanges the sides.
+//
+// The same text gives the same links on any number of threads.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/sentences.h"
+
+namespace rnnsearch::corpus {
+
+class Aligner {
+ public:
+  struct Pairs {
+    Sentences source, target;
+  };
+  /// Reads pairs [first, first + count) of the text.
+  using Read = std::function<Pairs(std::uint64_t first, std::uint64_t count)>;
+  static constexpr std::size_t kBlock = 4096;  // pairs that are read at a time
+
+  /// Learns from this number of pairs, or from blocks that are evenly spread over them if they have more than some
+  /// 200 million pairs of words. cells: pairs of words in all of the text. Memory: 24 bytes for each pair of words that
+  /// are candidates for a link, which grow slowly with the text, and a sixteenth of those that occur together.
+  Aligner(std::uint64_t pairs, double cells, const Read& read);
+
+  /// The links of a pair: source word, target word, source word, target word, ... from 0 and in ascending order.
+  /// Thread-safe.
+  std::vector<std::uint32_t> links(std::span<const WordId> source, std::span<const WordId> target) const;
+
+ private:
+  // Arrays of two have an element for each direction: 0 generates target words, 1 source words.
+  struct Entry {
+    WordId source, target;
+    std::array<float, 2> t;  // the probability of the generated word given the other one
+  };
+  struct Expectations;
+
+  void find_candidates(const std::vector<std::uint64_t>& blocks, const std::function<Pairs(std::uint64_t)>& read);
+  void look_up(std::span<const WordId> source, std::span<const WordId> target, std::vector<std::uint32_t>& slots) const;
+  void expect(std::span<const WordId> source, std::span<const WordId> target, Expectations& expectations) const;
+  void add(const std::vector<Expectations>& all);
+  void maximise();
+
+  std::vector<Entry> table_;                  // a hash table with open addressing, whose size is a power of two
+  std::vector<std::array<float, 2>> counts_;  // expected number of links of each entry
+  std::array<std::vector<float>, 2> null_, null_counts_;  // by generated word: t and counts of no source word
+  std::array<double, 2> tension_{4, 4};
+  std::array<double, 2> slope_{}, curvature_{};  // of the expected log-likelihood, by the tension
+};
+
+}  // namespace rnnsearch::corpus
