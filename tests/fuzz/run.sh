@@ -3,7 +3,7 @@
 # them, or the named ones, for SECONDS (10) each, N at a time (1; each may take 3 GB): text, vocabulary,
 # subwords, corpus, checkpoint, alignment, n_best, lengths, report, command_line. Inputs of new coverage are kept in
 # build-fuzz/corpus for the next run. A finding ends its reader and prints the name of the input. Once it is fixed, add the input to
-# tests/fuzz/seeds/READER: the test fuzz_READER runs these inputs in every build. README.md lists past findings.
+# tests/fuzz/seeds/READER: the test fuzz_READER runs these inputs in every build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
