@@ -9,7 +9,10 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <sstream>
+#include <utility>
 
 #include "cli/options/mixture_options.h"
 #include "cli/options/precision.h"
@@ -20,6 +23,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/cli/command.h"
@@ -105,10 +109,11 @@ class Reporter final : public train::Progress {
       return;
     }
     live_.say(fmt::format(
-        "[train] update {}: dev loss {:.4f} per word (perplexity {:.2f}){}{}{}{}", update, result.loss_per_word,
+        "[train] update {}: dev loss {:.4f} per word (perplexity {:.4g}){}{}{}{}", update, result.loss_per_word,
         std::exp(result.loss_per_word), std::isfinite(result.bleu) ? ", dev BLEU " + fixed(result.bleu, 2) : "",
         std::isfinite(result.chrf) ? ", chrF " + fixed(result.chrf, 2) : "",
         std::isfinite(result.ter) ? ", TER " + fixed(result.ter, 2) : "", best ? ", the best yet" : ""));
+    if (!example_.empty()) live_.say("[train] its translation: " + std::exchange(example_, ""));
   }
   void checkpointed(const fs::path& path, double seconds, double pause_seconds) override {
     live_.show(fmt::format("[train] wrote {} in {:.1f} s, of which updates waited {:.2f} s", path.filename(), seconds,
@@ -116,8 +121,29 @@ class Reporter final : public train::Progress {
   }
   void say(const std::string& line) { live_.say(line); }
 
+  /// Shows a dev sentence of median length, so that one sees the model learn.
+  void show_example_of(const corpus::EvaluationSet& dev) {
+    std::vector<std::size_t> lines(dev.source.size());
+    std::iota(lines.begin(), lines.end(), 0);
+    const auto middle = lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2);
+    std::nth_element(lines.begin(), middle, lines.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(dev.source.length(a), a) < std::pair(dev.source.length(b), b);
+    });
+    example_line_ = *middle;
+    say(fmt::format("[train] a dev sentence: {}", printable(dev.source_text[example_line_])));
+    say(fmt::format("[train] its reference: {}", printable(dev.references[0][example_line_])));
+  }
+  /// translations: of the dev set, one a line. The next validation shows that of the example.
+  void translated(const std::string& translations) {
+    std::istringstream lines(translations);
+    for (std::size_t line = 0; line <= example_line_; ++line) std::getline(lines, example_);
+    example_ = printable(example_);
+  }
+
  private:
   cli::Progress live_;
+  std::size_t example_line_ = 0;  // of the dev set
+  std::string example_;           // its translation, if it is yet to be shown
 };
 
 Json environment_of(const Settings& s, const Arguments& arguments, const std::vector<site::RankPlace>& places,
@@ -278,9 +304,12 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
       std::string digits = std::to_string(update);
       digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
       run->write_validation(fmt::format("update-{}.txt", digits), translations);
+      reporter->translated(translations);
     };
     comm::agree(communicator, {fmt::format("the dev set of {}", s.corpus), "", [&] {
                                  validator = make_validator(corpus, communicator, s.validation, keep);
+                                 if (reporter && s.validation.validate_bleu)
+                                   reporter->show_example_of(corpus.read_set("dev"));
                                  return std::string();
                                }});
   }
