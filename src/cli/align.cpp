@@ -64,6 +64,8 @@ void declare(Options& options, Settings& settings) {
   options.add("bars", settings.bars,
               "with --svg, also draw line-000001-bars.svg and so on: the weights of every step as bars, beside the "
               "fixed context of a model without attention");
+  options.add("heat-map", settings.heat_map, kBasic,
+              "print the weights of every line as shaded cells, source words above, target words beside");
   options.group("Links");
   options.add("links", settings.links, Choices{{"argmax", "threshold"}},
               "how links are made. argmax: each target word with the source word of its largest weight, or none if "
@@ -93,6 +95,9 @@ void check(const Options& options, Settings& settings) {
     if (settings.target.empty() || name == "batch-sentences") continue;
     throw UsageError("--{} is for translations that align makes; leave it or --target out", name);
   }
+  if (settings.heat_map && (!settings.json.empty() || !settings.pharaoh.empty() || !settings.lexical_table.empty() ||
+                            !settings.svg.empty() || !settings.gold_links.empty()))
+    throw UsageError("--heat-map prints the weights in place of other results; leave it out, or the others");
   if (settings.bars && settings.svg.empty()) throw UsageError("--bars needs --svg FOLDER, where its pictures go");
   check_translation_options(options, settings.translation);
   if (options.given("threshold") && settings.links != "threshold")

@@ -27,9 +27,11 @@ std::vector<std::string> without_marks(std::vector<std::string> words, const cor
 }
 
 /// For people: what each target word looked at, most first; 0.1 and more, three at most, one at least.
-std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline) {
+std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline, bool heat_map) {
   const auto source = without_marks(sentence.source, pipeline), target = without_marks(sentence.target, pipeline);
   std::string text = fmt::format("line {}, log-probability {:.6f}\n", sentence.line, sentence.log_probability);
+  if (heat_map)
+    return text + report::terminal_heat_map({source, target, {sentence.alpha.begin(), sentence.alpha.end()}}) + "\n";
   std::vector<std::size_t> order(sentence.source.size());
   for (std::size_t i = 0; i < sentence.target.size(); ++i) {
     const float* const row = sentence.row(i);
@@ -75,7 +77,7 @@ void Alignments::add(const Sentence& sentence, const evaluate::GoldLinks* gold) 
                                                                                    sentence.log_probability));
   }
   ++sentences_;
-  if (text_) text_->write(text_of_sentence(sentence, translator_.pipeline));
+  if (text_) text_->write(text_of_sentence(sentence, translator_.pipeline, settings_.heat_map));
   if (pharaoh_ || lexical_table_ || gold) {
     const auto links = links_of(sentence);
     for (const auto& [source, target] : links) {

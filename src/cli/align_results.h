@@ -21,7 +21,7 @@ struct AlignOutputs {
   bool gold = false;  // links drawn by people are compared
   std::string links = "argmax";
   double threshold = 0.5;
-  bool bars = false;
+  bool bars = false, heat_map = false;
 };
 
 /// Words and weights of one line, as results show them.

@@ -154,5 +154,17 @@ TEST(AttentionBars, RefuseWhatIsNoAlignment) {
   Picture(attention_bars({{}, {}, {}})).expect_all_inside();
 }
 
+TEST(TerminalHeatMap, ShadesTheWeightsBetweenTheWords) {
+  EXPECT_EQ(terminal_heat_map(kSmall),
+            "        <\n"
+            "        d <\n"
+            "      t o /\n"
+            "      h g s\n"
+            "      e > >\n"
+            "   le ██▒▒· \n"
+            "chien ░░▓▓▒▒\n");
+  EXPECT_EQ(terminal_heat_map({{}, {}, {}}), "");
+}
+
 }  // namespace
 }  // namespace rnnsearch::report

@@ -40,4 +40,9 @@ std::string heat_map(const AttentionMatrix& alignment, const PictureOptions& opt
 /// source word, so this word has all the weight at every step. For words, errors and threads see add_heat_map.
 std::string attention_bars(const AttentionMatrix& alignment, const PictureOptions& options = {});
 
+/// The matrix as text for a terminal: the source words from top to bottom above it, the target words at the left, and a
+/// cell of two columns for each weight, darker for a larger one. Words are cut after 16 columns. REQUIRES: a weight for
+/// each pair of words.
+std::string terminal_heat_map(const AttentionMatrix& alignment);
+
 }  // namespace rnnsearch::report
