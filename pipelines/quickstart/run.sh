@@ -48,5 +48,25 @@ if ! is_scored "$folder/report.html"; then
     --output "$folder/report.html"
 fi
 cat "$folder/bleu.txt"
+
+# sentence_of LENGTH MOST: prints the number of the middle one of the test lines with LENGTH to MOST words, if there is any
+sentence_of() {
+  awk -v least="$1" -v most="$2" 'NF >= least && NF <= most {line[n++] = NR} END {if (n) print line[int(n / 2)]}' "$test.$source"
+}
+for lengths in "6 9" "16 22" "41 55"; do
+  line=$(sentence_of "${lengths% *}" "${lengths#* }")
+  [[ -n $line ]] || continue
+  for name in "source:$test.$source" "reference:$test.$target" "RNNsearch:$folder/test.rnnsearch.$target" \
+    "RNNencdec:$folder/test.rnnencdec.$target"; do
+    printf '\n%-9s  %s' "${name%%:*}" "$(sed -n "${line}p" "${name#*:}")"
+  done
+  echo
+  if [[ $lengths == 6* ]]; then
+    printf '\nwhat RNNsearch looks at while it writes each word:\n\n'
+    "$RNNSEARCH" align --model "$(run_of RNNsearch)" --source "$test.$source" --target "$folder/test.rnnsearch.$target" --lines "$line" \
+      --heat-map 2>/dev/null | tail -n +2
+  fi
+done
 say "results are in $folder: report.html, bleu.txt, bleu.json, test.*.$target, and the runs; see what the corpus holds:" \
   "$RNNSEARCH inspect $folder/corpus.h5"
+say "translate a sentence: echo '...' | $RNNSEARCH translate --model $(run_of RNNsearch)"

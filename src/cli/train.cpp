@@ -9,9 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "cli/options/mixture_options.h"
@@ -121,29 +119,16 @@ class Reporter final : public train::Progress {
   }
   void say(const std::string& line) { live_.say(line); }
 
-  /// Shows a dev sentence of median length, so that one sees the model learn.
-  void show_example_of(const corpus::EvaluationSet& dev) {
-    std::vector<std::size_t> lines(dev.source.size());
-    std::iota(lines.begin(), lines.end(), 0);
-    const auto middle = lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2);
-    std::nth_element(lines.begin(), middle, lines.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(dev.source.length(a), a) < std::pair(dev.source.length(b), b);
-    });
-    example_line_ = *middle;
-    say(fmt::format("[train] a dev sentence: {}", printable(dev.source_text[example_line_])));
-    say(fmt::format("[train] its reference: {}", printable(dev.references[0][example_line_])));
+  /// Says a dev sentence and its reference, and after each validation, how it is translated then.
+  void show_example(const corpus::EvaluationSet& dev, std::size_t line) {
+    say(fmt::format("[train] a dev sentence: {}", printable(dev.source_text[line])));
+    say(fmt::format("[train] its reference: {}", printable(dev.references[0][line])));
   }
-  /// translations: of the dev set, one a line. The next validation shows that of the example.
-  void translated(const std::string& translations) {
-    std::istringstream lines(translations);
-    for (std::size_t line = 0; line <= example_line_; ++line) std::getline(lines, example_);
-    example_ = printable(example_);
-  }
+  void translated(const std::string& example) { example_ = printable(example); }
 
  private:
   cli::Progress live_;
-  std::size_t example_line_ = 0;  // of the dev set
-  std::string example_;           // its translation, if it is yet to be shown
+  std::string example_;  // its translation, if it is yet to be shown
 };
 
 Json environment_of(const Settings& s, const Arguments& arguments, const std::vector<site::RankPlace>& places,
@@ -304,14 +289,16 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
       std::string digits = std::to_string(update);
       digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
       run->write_validation(fmt::format("update-{}.txt", digits), translations);
-      reporter->translated(translations);
     };
+    const auto show = [&](const std::string& translation) { reporter->translated(translation); };
     comm::agree(communicator, {fmt::format("the dev set of {}", s.corpus), "", [&] {
-                                 validator = make_validator(corpus, communicator, s.validation, keep);
-                                 if (reporter && s.validation.validate_bleu)
-                                   reporter->show_example_of(corpus.read_set("dev"));
+                                 validator = make_validator(corpus, communicator, s.validation, keep, show);
                                  return std::string();
                                }});
+    if (reporter) {
+      const corpus::EvaluationSet dev = corpus.read_set("dev");
+      reporter->show_example(dev, example_of(dev.source));
+    }
   }
   const auto result = train::train({communicator, corpus, model, s.train, run.get(), std::move(validator),
                                     reporter.get(), deadline.unix_seconds, mixture.others(),

@@ -72,6 +72,16 @@ class DevSet {
     return result;
   }
 
+  /// The translation of example_of.
+  std::string example(model::Model& model) const {
+    Sentences source;
+    source.add(set_.source[example_of(set_.source)]);
+    double ignored = 0;
+    std::string line = translated(model, source, ignored);
+    line.pop_back();
+    return line;
+  }
+
  private:
   using Group = std::vector<std::uint32_t>;  // sentences that are computed together
 
@@ -146,14 +156,27 @@ std::string dev_set_of(const corpus::Corpus& corpus, const ValidationOptions& op
   return fmt::format("dev set {}, beam {}", digest.hex(), options.validate_beam);
 }
 
+std::size_t example_of(const Sentences& source) {
+  std::vector<std::size_t> lines(source.size());
+  std::iota(lines.begin(), lines.end(), std::size_t{0});
+  const auto middle = lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2);
+  std::nth_element(lines.begin(), middle, lines.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(source.length(a), a) < std::pair(source.length(b), b);
+  });
+  return *middle;
+}
+
 train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& communicator,
                                 const ValidationOptions& options,
-                                std::function<void(std::uint64_t update, const std::string& translations)> keep) {
-  return [dev = std::make_shared<const DevSet>(corpus, communicator, options), keep = std::move(keep)](
-             model::Model& model, std::uint64_t update, const std::function<bool()>& should_stop) {
+                                std::function<void(std::uint64_t update, const std::string& translations)> keep,
+                                std::function<void(const std::string& translation)> show) {
+  const bool is_root = communicator.is_root();
+  return [is_root, dev = std::make_shared<const DevSet>(corpus, communicator, options), keep = std::move(keep),
+          show = std::move(show)](model::Model& model, std::uint64_t update, const std::function<bool()>& should_stop) {
     std::string translations;
     const auto result = dev->validate(model, should_stop, translations);
     if (!translations.empty()) keep(update, translations);
+    if (is_root && !result.interrupted) show(dev->example(model));
     return result;
   };
 }

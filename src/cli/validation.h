@@ -24,11 +24,15 @@ struct ValidationOptions {
 /// of translations.
 std::string dev_set_of(const corpus::Corpus& corpus, const ValidationOptions& options, train::BestMetric metric);
 
+/// The dev sentence that is shown in translation, one of median length. REQUIRES: a sentence.
+std::size_t example_of(const Sentences& source);
+
 /// Each rank takes every size-th sentence of the dev set, sorted by length, or, with same_on_any_ranks, every size-th
 /// group of validate_sentences of them. `corpus` and `communicator` outlive the validator.
-/// `keep` gets the translations, one line a sentence, at the root. Throws Error when the corpus has no dev set.
+/// `keep` gets the translations, one line a sentence, and `show` that of example_of, at the root. Throws Error when the corpus has no dev set.
 train::Validator make_validator(const corpus::Corpus& corpus, const comm::Communicator& communicator,
                                 const ValidationOptions& options,
-                                std::function<void(std::uint64_t update, const std::string& translations)> keep);
+                                std::function<void(std::uint64_t update, const std::string& translations)> keep,
+                                std::function<void(const std::string& translation)> show);
 
 }  // namespace rnnsearch::cli
