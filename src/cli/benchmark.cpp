@@ -21,7 +21,7 @@
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/model/option_rules.h"
+#include "rnnsearch/model/options.h"
 #include "rnnsearch/site/measurement.h"
 #include "rnnsearch/site/thread_scaling.h"
 #include "rnnsearch/train/checkpoint.h"

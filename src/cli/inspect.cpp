@@ -12,7 +12,6 @@
 #include "rnnsearch/corpus/corpus_view.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/model/options.h"
-#include "rnnsearch/model/systems.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/options.h"

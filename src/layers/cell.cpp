@@ -1,11 +1,14 @@
 #include "rnnsearch/layers/cell.h"
 
-#include <optional>
+#include <utility>
+#include <vector>
 
-#include "layers/mlp_cells.h"
-#include "layers/recurrent_cell.h"
+#include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/gates.h"
+#include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/kernels/normalisation.h"
+#include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::layers {
 namespace {
@@ -15,30 +18,134 @@ using kernels::Into;
 using kernels::PackedMatrix;
 using kernels::Scratch;
 
-// A layer normalisation, or nothing if the weights have none.
-class Normalisation {
+// Layer normalisation of summed inputs, or nothing if the weights have none. It keeps the results of its forward pass by
+// row, like a Cell. Columns are normalised in groups of these widths: the authors normalise the gates z and r of a gated
+// unit together, and all four sums of an LSTM.
+class LayerNormalisation {
  public:
-  Normalisation(const NormalisationWeights& weights, const NormalisationWeights& gradient,
-                std::vector<std::size_t> groups) {
-    if (!weights.g.empty()) layer_.emplace(weights, gradient, std::move(groups));
-  }
+  LayerNormalisation(const NormalisationWeights& weights, const NormalisationWeights& gradient,
+                     std::vector<std::size_t> groups)
+      : weights_(weights), gradient_(gradient), groups_(std::move(groups)) {}
 
-  explicit operator bool() const { return layer_.has_value(); }
+  explicit operator bool() const { return !weights_.g.empty(); }
   void begin(std::size_t rows) {
-    if (layer_) layer_->begin(rows);
+    if (!*this) return;
+    normalised_.shape(rows, weights_.g.size());
+    y_gradient_.shape(rows, weights_.g.size());
+    inverse_deviation_.shape(rows, groups_.size());
   }
+  // Replaces a [R, W] by y.
   void forward(std::size_t first, Matrix a) {
-    if (layer_) layer_->forward(first, a);
+    for_groups(first, a, [&](std::size_t column, Matrix sums, Matrix normalised, Matrix inverse_deviation) {
+      const auto g = weights_.g.subspan(column, sums.cols), b = weights_.b.subspan(column, sums.cols);
+      kernels::normalise_forward({sums, g, b, normalised, inverse_deviation, sums});
+    });
   }
+  // Replaces the gradient of y [R, W] by that of a.
   void backward(std::size_t first, Matrix gradient) {
-    if (layer_) layer_->backward(first, gradient);
+    if (*this) kernels::copy_rows(gradient, y_gradient_.view().row_range(first, gradient.rows));
+    for_groups(first, gradient, [&](std::size_t column, Matrix sums, Matrix normalised, Matrix inverse_deviation) {
+      kernels::normalise_backward({sums, weights_.g.subspan(column, sums.cols), normalised, inverse_deviation, sums});
+    });
   }
   void accumulate() const {
-    if (layer_) layer_->accumulate();
+    if (*this) kernels::normalise_accumulate({y_gradient_.view(), normalised_.view(), gradient_.g, gradient_.b});
   }
 
  private:
-  std::optional<LayerNormalisation> layer_;
+  template <class Apply>
+  void for_groups(std::size_t first, Matrix a, const Apply& apply) {
+    for (std::size_t k = 0, column = 0; *this && k < groups_.size(); column += groups_[k++]) {
+      apply(column, a.columns(column, groups_[k]),
+            normalised_.view().row_range(first, a.rows).columns(column, groups_[k]),
+            inverse_deviation_.view().row_range(first, a.rows).columns(k, 1));
+    }
+  }
+
+  NormalisationWeights weights_, gradient_;
+  std::vector<std::size_t> groups_;
+  Buffer<Real> normalised_, inverse_deviation_, y_gradient_;  // [rows, W], [rows, groups], [rows, W]
+};
+
+// What all cells have: weights, their gradient, the packed matrices, and dropout of what U multiplies.
+class RecurrentCell : public Cell {
+ public:
+  void begin(std::size_t rows, std::size_t widest, Scratch::Frame& frame,
+             const kernels::DropoutMask& recurrent_dropout) final {
+    rows_ = rows;
+    widest_ = widest;
+    dropout_ = recurrent_dropout;
+    if (dropout_.drops()) dropped_.shape(rows, n());
+    begin_cell(frame);
+  }
+  void pack(Scratch::Frame& frame) final {
+    for (const auto& [packed, matrix] : matrices()) {
+      if (matrix.rows > 0) packed->pack(matrix, &frame);
+    }
+  }
+  void begin_backward(Scratch::Frame& frame) override {
+    for (const auto& [packed, matrix] : matrices()) {
+      if (matrix.rows > 0) packed->pack_transposed(matrix, &frame);
+    }
+  }
+
+ protected:
+  RecurrentCell(const CellWeights& weights, const CellWeights& gradient) : weights_(weights), gradient_(gradient) {}
+
+  virtual void begin_cell(Scratch::Frame& frame) = 0;
+  std::size_t n() const { return weights_.U.rows; }
+  std::size_t rows() const { return rows_; }
+  std::size_t widest() const { return widest_; }
+
+  // The operand of U in a step, or of all rows, after `add_recurrent`: h', after dropout if there is any.
+  ConstMatrix dropped(std::size_t first, ConstMatrix previous) const {
+    return dropout_.drops() ? dropped_.view().row_range(first, previous.rows) : previous.columns(0, n());
+  }
+  ConstMatrix dropped(ConstMatrix previous) const { return dropped(0, previous); }
+  // Where to add the gradient of the operand of U; `drop_backward` propagates it to the gradient of h'.
+  Matrix dropped_gradient(Matrix previous_gradient) {
+    if (!dropout_.drops()) return previous_gradient.columns(0, n());
+    return dropped_gradient_.zeros(previous_gradient.rows, n());
+  }
+  void drop_backward(std::size_t first, Matrix previous_gradient) const {
+    if (!dropout_.drops()) return;
+    kernels::drop(dropout_.rows(first, previous_gradient.rows), dropped_gradient_.view());
+    kernels::add(dropped_gradient_.view(), previous_gradient.columns(0, n()));
+  }
+  // h' U, which is 0 where there is no previous state, and its backward pass with the gradient [R, .] of the product,
+  // where U is packed transposed.
+  void add_recurrent(const CellStep& step, const PackedMatrix& U, Matrix product, Into into) {
+    const std::size_t continuing = step.continuing, R = product.rows;
+    if (dropout_.drops()) {
+      const auto dropped = dropped_.view().row_range(step.first, R);
+      kernels::copy_rows(step.previous.columns(0, n()), dropped);
+      kernels::drop(dropout_.rows(step.first, R), dropped);
+    }
+    if (into == Into::kOverwrite) kernels::zero_rows(product.row_range(continuing, R - continuing));
+    kernels::multiply(dropped(step.first, step.previous).row_range(0, continuing), U, product.row_range(0, continuing),
+                      into);
+  }
+  void recurrent_backward(const CellStep& step, ConstMatrix product_gradient, Matrix previous_gradient) {
+    add_recurrent_gradient(step, product_gradient, U_, dropped_gradient(previous_gradient));
+    drop_backward(step.first, previous_gradient);
+  }
+  static void add_recurrent_gradient(const CellStep& step, ConstMatrix product_gradient,
+                                     const PackedMatrix& U_transposed, Matrix operand_gradient) {
+    kernels::multiply(product_gradient.row_range(0, step.continuing), U_transposed,
+                      operand_gradient.row_range(0, step.continuing), Into::kAdd);
+  }
+
+  CellWeights weights_, gradient_;
+  PackedMatrix U_, U_gates_, W_2_, U_2_;  // transposed in the backward pass
+
+ private:
+  std::vector<std::pair<PackedMatrix*, Matrix>> matrices() {
+    return {{&U_, weights_.U}, {&U_gates_, weights_.U_gates}, {&W_2_, weights_.W_2}, {&U_2_, weights_.U_2}};
+  }
+
+  std::size_t rows_ = 0, widest_ = 0;
+  kernels::DropoutMask dropout_;
+  Buffer<Real> dropped_, dropped_gradient_;
 };
 
 // With normalisation, equation 4: the sum of both products is normalised together.
@@ -49,19 +156,17 @@ class TanhCell final : public RecurrentCell {
         normalisation_(weights.x_normalisation, gradient.x_normalisation, {weights.U.rows}) {}
 
   void begin_cell(Scratch::Frame&) override { normalisation_.begin(rows()); }
-  void pack(Scratch::Frame& frame) override { U_.pack(weights_.U, &frame); }
   void forward(const CellStep& step) override {
     add_recurrent(step, U_, step.x, Into::kAdd);
     normalisation_.forward(step.first, step.x);
     kernels::tanh_forward(step.x);
     kernels::copy_rows(step.x, step.next);
   }
-  void begin_backward(Scratch::Frame& frame) override { U_.pack_transposed(weights_.U, &frame); }
   void backward(const CellStep& step, Matrix next_gradient, Matrix previous_gradient) override {
     kernels::tanh_backward({step.x, next_gradient});
     kernels::copy_rows(next_gradient, step.x);
     normalisation_.backward(step.first, step.x);
-    recurrent_backward(step, step.x, U_, previous_gradient);
+    recurrent_backward(step, step.x, previous_gradient);
   }
   void accumulate(ConstMatrix previous, ConstMatrix x_gradient) override {
     kernels::accumulate_outer(dropped(previous), x_gradient, gradient_.U);
@@ -69,8 +174,7 @@ class TanhCell final : public RecurrentCell {
   }
 
  private:
-  Normalisation normalisation_;
-  PackedMatrix U_;
+  LayerNormalisation normalisation_;
 };
 
 // h~ | z | r stay in x.
@@ -83,10 +187,6 @@ class GruCell final : public RecurrentCell {
     reset_ = frame.matrix(widest(), n());
     through_reset_ = frame.matrix(widest(), n());
   }
-  void pack(Scratch::Frame& frame) override {
-    U_gates_.pack(weights_.U_gates, &frame);
-    U_.pack(weights_.U, &frame);
-  }
   void forward(const CellStep& step) override {
     const auto& [first, continuing, x, previous, next] = step;
     const auto recurrent = recurrent_.row_range(0, x.rows), through_reset = through_reset_.row_range(0, x.rows);
@@ -98,8 +198,7 @@ class GruCell final : public RecurrentCell {
     kernels::state_forward({x, through_reset, z, previous, x.columns(0, n()), next});
   }
   void begin_backward(Scratch::Frame& frame) override {
-    U_gates_.pack_transposed(weights_.U_gates, &frame);
-    U_.pack_transposed(weights_.U, &frame);
+    RecurrentCell::begin_backward(frame);
     reset_ = frame.matrix(rows(), n());
     through_reset_ = frame.matrix(widest(), n());
   }
@@ -122,7 +221,6 @@ class GruCell final : public RecurrentCell {
 
  private:
   Matrix recurrent_, reset_, through_reset_;
-  PackedMatrix U_gates_, U_;
 };
 
 // With normalisation, equations 20 to 22. h~ | z | r stay in x.
@@ -138,7 +236,6 @@ class ResetAfterCell final : public RecurrentCell {
     of_x_.begin(rows());
     of_u_.begin(rows());
   }
-  void pack(Scratch::Frame& frame) override { U_.pack(weights_.U, &frame); }
   void forward(const CellStep& step) override {
     const auto& [first, continuing, x, previous, next] = step;
     const auto u = u_.view().row_range(first, x.rows);
@@ -149,7 +246,6 @@ class ResetAfterCell final : public RecurrentCell {
     kernels::reset_after_forward(
         {x, u, previous, x.columns(n(), n()), x.columns(2 * n(), n()), x.columns(0, n()), next});
   }
-  void begin_backward(Scratch::Frame& frame) override { U_.pack_transposed(weights_.U, &frame); }
   void backward(const CellStep& step, Matrix next_gradient, Matrix previous_gradient) override {
     const auto& [first, continuing, x, previous, next] = step;
     const auto u = u_.view().row_range(first, x.rows);  // its gradient takes its place, element by element
@@ -157,7 +253,7 @@ class ResetAfterCell final : public RecurrentCell {
                                    x.columns(0, n()), x, u, previous_gradient});
     of_x_.backward(first, x);
     of_u_.backward(first, u);
-    recurrent_backward(step, u, U_, previous_gradient);
+    recurrent_backward(step, u, previous_gradient);
   }
   void accumulate(ConstMatrix previous, ConstMatrix) override {
     const auto u_gradient = u_.view();
@@ -168,9 +264,8 @@ class ResetAfterCell final : public RecurrentCell {
   }
 
  private:
-  Normalisation of_x_, of_u_;
+  LayerNormalisation of_x_, of_u_;
   Buffer<Real> u_;
-  PackedMatrix U_;
 };
 
 // With normalisation, the LSTM of the paper's appendix; the bias that it adds to the two normalised sums is part of
@@ -188,7 +283,6 @@ class LstmCell final : public RecurrentCell {
     if (of_u_) u_ = frame.matrix(widest(), 4 * n());
     for (auto* normalisation : {&of_x_, &of_u_, &of_c_}) normalisation->begin(rows());
   }
-  void pack(Scratch::Frame& frame) override { U_.pack(weights_.U, &frame); }
   void forward(const CellStep& step) override {
     const auto& [first, continuing, x, previous, next] = step;
     const auto h = next.columns(0, n()), c = next.columns(n(), n());
@@ -210,7 +304,7 @@ class LstmCell final : public RecurrentCell {
     kernels::lstm_output_forward({x, c_tanh, h});
   }
   void begin_backward(Scratch::Frame& frame) override {
-    U_.pack_transposed(weights_.U, &frame);
+    RecurrentCell::begin_backward(frame);
     if (of_u_) u_ = frame.matrix(rows(), 4 * n());  // the gradient of h' U
   }
   void backward(const CellStep& step, Matrix next_gradient, Matrix previous_gradient) override {
@@ -221,7 +315,7 @@ class LstmCell final : public RecurrentCell {
     const auto c_tanh = c_tanh_.view().row_range(first, x.rows);
     if (!of_u_) {
       kernels::lstm_backward({x, c_before, c_tanh, h_gradient, c_gradient, x, c_before_gradient});
-      recurrent_backward(step, x, U_, previous_gradient);
+      recurrent_backward(step, x, previous_gradient);
       return;
     }
     const auto u_gradient = u_.row_range(first, x.rows);
@@ -234,7 +328,7 @@ class LstmCell final : public RecurrentCell {
     kernels::copy_rows(x, u_gradient);
     of_x_.backward(first, x);
     of_u_.backward(first, u_gradient);
-    recurrent_backward(step, u_gradient, U_, previous_gradient);
+    recurrent_backward(step, u_gradient, previous_gradient);
   }
   void accumulate(ConstMatrix previous, ConstMatrix x_gradient) override {
     kernels::accumulate_outer(dropped(previous), of_u_ ? u_ : x_gradient, gradient_.U);
@@ -242,10 +336,87 @@ class LstmCell final : public RecurrentCell {
   }
 
  private:
-  Normalisation of_x_, of_u_, of_c_;
+  LayerNormalisation of_x_, of_u_, of_c_;
   Buffer<Real> c_tanh_;
   Matrix u_;
-  PackedMatrix U_;
+};
+
+class MlpCell final : public RecurrentCell {
+ public:
+  MlpCell(const CellWeights& weights, const CellWeights& gradient) : RecurrentCell(weights, gradient) {}
+
+  void begin_cell(Scratch::Frame&) override {
+    hidden_.shape(rows(), weights_.W_2.rows);
+    next_gradient_.shape(rows(), weights_.W_2.cols);
+  }
+  void forward(const CellStep& step) override {
+    const auto hidden = hidden_.view().row_range(step.first, step.x.rows);
+    add_recurrent(step, U_, step.x, Into::kAdd);
+    kernels::relu_forward(step.x);
+    kernels::copy_rows(step.x, hidden);
+    kernels::multiply(hidden, W_2_, step.next);
+    kernels::add_to_rows(weights_.b_2, step.next);
+  }
+  void backward(const CellStep& step, Matrix next_gradient, Matrix previous_gradient) override {
+    kernels::copy_rows(next_gradient, next_gradient_.view().row_range(step.first, step.x.rows));
+    kernels::multiply(next_gradient, W_2_, step.x);
+    kernels::relu_backward({hidden_.view().row_range(step.first, step.x.rows), step.x});
+    recurrent_backward(step, step.x, previous_gradient);
+  }
+  void accumulate(ConstMatrix previous, ConstMatrix x_gradient) override {
+    kernels::accumulate_outer(dropped(previous), x_gradient, gradient_.U);
+    kernels::accumulate_outer(hidden_.view(), next_gradient_.view(), gradient_.W_2);
+    kernels::add_column_sums(next_gradient_.view(), gradient_.b_2);
+  }
+
+ private:
+  Buffer<Real> hidden_, next_gradient_;
+};
+
+class MlpEncoderCell final : public RecurrentCell {
+ public:
+  MlpEncoderCell(const CellWeights& weights, const CellWeights& gradient) : RecurrentCell(weights, gradient) {}
+
+  void begin_cell(Scratch::Frame&) override {
+    const std::size_t half = weights_.W_2.rows;
+    for (auto* buffer : {&from_x_, &from_state_, &from_state_gradient_}) buffer->shape(rows(), half);
+    sum_gradient_.shape(rows(), weights_.W_2.cols);
+  }
+  void forward(const CellStep& step) override {
+    const auto& [first, continuing, x, previous, next] = step;
+    const auto from_x = from_x_.view().row_range(first, x.rows);
+    const auto from_state = from_state_.view().row_range(first, x.rows);
+    kernels::relu_forward(x);
+    kernels::copy_rows(x, from_x);
+    add_recurrent(step, U_, from_state, Into::kOverwrite);
+    kernels::add_to_rows(weights_.b_U, from_state);
+    kernels::relu_forward(from_state);
+    kernels::multiply(from_x, W_2_, next);
+    kernels::multiply(from_state, U_2_, next, Into::kAdd);
+    kernels::add_to_rows(weights_.b_2, next);
+    kernels::tanh_forward(next);
+  }
+  void backward(const CellStep& step, Matrix next_gradient, Matrix previous_gradient) override {
+    const auto& [first, continuing, x, previous, next] = step;
+    const auto from_state_gradient = from_state_gradient_.view().row_range(first, x.rows);
+    kernels::tanh_backward({next, next_gradient});
+    kernels::copy_rows(next_gradient, sum_gradient_.view().row_range(first, x.rows));
+    kernels::multiply(next_gradient, W_2_, x);
+    kernels::relu_backward({from_x_.view().row_range(first, x.rows), x});
+    kernels::multiply(next_gradient, U_2_, from_state_gradient);
+    kernels::relu_backward({from_state_.view().row_range(first, x.rows), from_state_gradient});
+    recurrent_backward(step, from_state_gradient, previous_gradient);
+  }
+  void accumulate(ConstMatrix previous, ConstMatrix) override {
+    kernels::accumulate_outer(dropped(previous), from_state_gradient_.view(), gradient_.U);
+    kernels::add_column_sums(from_state_gradient_.view(), gradient_.b_U);
+    kernels::accumulate_outer(from_x_.view(), sum_gradient_.view(), gradient_.W_2);
+    kernels::accumulate_outer(from_state_.view(), sum_gradient_.view(), gradient_.U_2);
+    kernels::add_column_sums(sum_gradient_.view(), gradient_.b_2);
+  }
+
+ private:
+  Buffer<Real> from_x_, from_state_, from_state_gradient_, sum_gradient_;
 };
 
 }  // namespace
@@ -253,14 +424,11 @@ class LstmCell final : public RecurrentCell {
 std::size_t cell_input_width(CellKind kind, std::size_t n) {
   switch (kind) {
     case CellKind::kTanh:
-    case CellKind::kNormalisedTanh:
       return n;
     case CellKind::kGru:
     case CellKind::kGruResetAfter:
-    case CellKind::kNormalisedGru:
       return 3 * n;
     case CellKind::kLstm:
-    case CellKind::kNormalisedLstm:
       return 4 * n;
     case CellKind::kMlp:
     case CellKind::kMlpEncoder:
@@ -270,25 +438,23 @@ std::size_t cell_input_width(CellKind kind, std::size_t n) {
 }
 
 std::size_t cell_state_width(CellKind kind, std::size_t n) {
-  return kind == CellKind::kLstm || kind == CellKind::kNormalisedLstm ? 2 * n : n;
+  return kind == CellKind::kLstm ? 2 * n : n;
 }
 
 std::unique_ptr<Cell> make_cell(CellKind kind, const CellWeights& weights, const CellWeights& gradient) {
   switch (kind) {
     case CellKind::kTanh:
-    case CellKind::kNormalisedTanh:
       return std::make_unique<TanhCell>(weights, gradient);
     case CellKind::kGru:
       return std::make_unique<GruCell>(weights, gradient);
     case CellKind::kGruResetAfter:
-    case CellKind::kNormalisedGru:
       return std::make_unique<ResetAfterCell>(weights, gradient);
     case CellKind::kLstm:
-    case CellKind::kNormalisedLstm:
       return std::make_unique<LstmCell>(weights, gradient);
     case CellKind::kMlp:
+      return std::make_unique<MlpCell>(weights, gradient);
     case CellKind::kMlpEncoder:
-      return make_mlp_cell(kind, weights, gradient);
+      return std::make_unique<MlpEncoderCell>(weights, gradient);
   }
   return nullptr;
 }

@@ -4,11 +4,6 @@
 
 namespace rnnsearch::layers {
 
-void embedding_forward(const EmbeddingWeights& weights, std::span<const WordId> words, Matrix output) {
-  kernels::gather_rows(weights.E, words, output);
-  if (!weights.bias.empty()) kernels::add_to_rows(weights.bias, output);
-}
-
 void RowGradient::clear() {
   for (const WordId word : words_) index_[word] = kNone;
   words_.clear();
@@ -28,14 +23,17 @@ void RowGradient::add(std::span<const WordId> words, ConstMatrix gradient) {
   kernels::scatter_add_rows(gradient, indices_, {rows_.data(), words_.size(), cols_});
 }
 
-void embedding_backward(RowGradient& table, std::span<Real> bias_gradient, std::span<const WordId> words,
-                        ConstMatrix output_gradient) {
-  table.add(words, output_gradient);
-  if (!bias_gradient.empty()) kernels::add_column_sums(output_gradient, bias_gradient);
+void EmbeddingTable::forward(std::span<const WordId> words, Matrix output) const {
+  kernels::gather_rows(weights.E, words, output);
+  if (!weights.bias.empty()) kernels::add_to_rows(weights.bias, output);
 }
 
-void embedding_backward(const EmbeddingWeights& gradient, std::span<const WordId> words, ConstMatrix output_gradient) {
-  kernels::scatter_add_rows(output_gradient, words, gradient.E);
+void EmbeddingTable::backward(std::span<const WordId> words, ConstMatrix output_gradient) const {
+  if (rows) {
+    rows->add(words, output_gradient);
+  } else {
+    kernels::scatter_add_rows(output_gradient, words, gradient.E);
+  }
   if (!gradient.bias.empty()) kernels::add_column_sums(output_gradient, gradient.bias);
 }
 

@@ -19,16 +19,11 @@ Packing::Packing(std::span<const std::size_t> lengths) : order(lengths.size()) {
 }
 
 SentenceRows::SentenceRows(const Packing& packing) : offsets(packing.sentences() + 1), rows(packing.words()) {
-  for (std::size_t t = 0; t < packing.steps(); ++t) {
-    for (std::size_t p = 0; p < packing.active[t]; ++p) ++offsets[packing.order[p] + 1];
-  }
+  packing.for_each_row([&](std::size_t, std::size_t b, std::size_t) { ++offsets[b + 1]; });
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
   auto next = offsets;
-  for (std::size_t t = 0; t < packing.steps(); ++t) {
-    for (std::size_t p = 0; p < packing.active[t]; ++p) {
-      rows[next[packing.order[p]]++] = static_cast<std::uint32_t>(packing.first_row[t] + p);
-    }
-  }
+  packing.for_each_row(
+      [&](std::size_t row, std::size_t b, std::size_t) { rows[next[b]++] = static_cast<std::uint32_t>(row); });
 }
 
 std::vector<std::size_t> lengths_with_end(const Sentences& sentences) {
@@ -39,12 +34,9 @@ std::vector<std::size_t> lengths_with_end(const Sentences& sentences) {
 
 std::vector<WordId> pack_words(const Packing& packing, const Sentences& sentences) {
   std::vector<WordId> words(packing.words());
-  for (std::size_t t = 0; t < packing.steps(); ++t) {
-    for (std::size_t p = 0; p < packing.active[t]; ++p) {
-      const auto sentence = sentences[packing.order[p]];
-      words[packing.first_row[t] + p] = t < sentence.size() ? sentence[t] : kEnd;
-    }
-  }
+  packing.for_each_row([&](std::size_t row, std::size_t b, std::size_t t) {
+    words[row] = t < sentences.length(b) ? sentences[b][t] : kEnd;
+  });
   return words;
 }
 

@@ -1,5 +1,8 @@
 #include "rnnsearch/layers/readout.h"
 
+#include <algorithm>
+
+#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/rows.h"
@@ -11,15 +14,13 @@ using kernels::Into;
 
 Readout::Readout(ReadoutKind kind, const ReadoutWeights& weights, const ReadoutWeights& gradient,
                  const kernels::Scratch& memory)
-    : kind_(kind), weights_(weights), gradient_(gradient) {
-  output_.memory = memory;
-}
+    : kind_(kind), weights_(weights), gradient_(gradient), memory_(memory) {}
 
 void Readout::begin(std::size_t rows, kernels::Scratch::Frame& frame, const kernels::DropoutMask& dropout,
                     bool packed) {
   const OutputWeights& output = weights_.output;
   const std::size_t rank = weights_.W_o_left.cols;
-  const std::size_t H = rank > 0 ? weights_.W_o_left.rows : output.E.rows > 0 ? output.E.cols : output.W_o.rows;
+  const std::size_t H = rank > 0 ? weights_.W_o_left.rows : output.is_tied() ? output.E.cols : output.W_o.rows;
   dropout_ = dropout;
   uses_packed_ = packed;
   t_ = sums_ = frame.matrix(rows, H);
@@ -36,7 +37,7 @@ void Readout::forward(std::size_t first, const ReadoutInput& input) {
   std::size_t column = 0;
   for (std::size_t i = 0; i < input.size(); column += input[i++].cols) {
     const Into into = i == 0 ? Into::kOverwrite : Into::kAdd;
-    if (kind_ == ReadoutKind::kLinear) {
+    if (joins()) {
       kernels::copy_rows(input[i], t.columns(column, input[i].cols));
     } else if (uses_packed_) {
       if (packed_W_.size() == i) packed_W_.emplace_back().pack(weights_.W.row_range(column, input[i].cols));
@@ -45,7 +46,7 @@ void Readout::forward(std::size_t first, const ReadoutInput& input) {
       kernels::multiply(input[i], weights_.W.row_range(column, input[i].cols), sums, into);
     }
   }
-  if (kind_ != ReadoutKind::kLinear) kernels::add_to_rows(weights_.b, sums);
+  if (!joins()) kernels::add_to_rows(weights_.b, sums);
   if (kind_ == ReadoutKind::kMaxout) {
     kernels::maxout_forward(sums, t);
   } else if (kind_ == ReadoutKind::kTanh) {
@@ -73,8 +74,44 @@ Matrix Readout::output_input() {
   return factor_;
 }
 
+// Packs W_o or its transpose. W_o may be the transpose of a table.
+void Readout::pack_output(bool transposed, kernels::PackedMatrix& to, kernels::Scratch::Frame* frame) const {
+  const OutputWeights& output = weights_.output;
+  const Matrix& stored = output.is_tied() ? output.E : output.W_o;
+  output.is_tied() != transposed ? to.pack_transposed(stored, frame) : to.pack(stored, frame);
+}
+
+const kernels::PackedMatrix& Readout::packed_output() {
+  if (packed_W_o_.rows() == 0) pack_output(false, packed_W_o_, nullptr);
+  return packed_W_o_;
+}
+
+// Calls use(first, logits) for blocks of rows of `last`, the input of the output matrix, where the logits are without
+// the bias. Smaller blocks would update the gradient of W_o too often, larger ones would take too much memory. The
+// blocks have about equal size, a multiple of the largest strip of a product.
+template <class Use>
+void Readout::for_logits(ConstMatrix last, const Use& use) {
+  constexpr std::size_t kRows = 512, kBytes = 60 << 20, kStrip = 32;
+  const std::size_t R = last.rows, K = weights_.output.b_w.size();
+  const std::size_t most = std::clamp<std::size_t>(kBytes / (K * sizeof(float)), 1, kRows);
+  const std::size_t even = ceil_div(R, std::max<std::size_t>(1, ceil_div(R, most)));
+  const std::size_t rows = std::min(R, ceil_div(even, kStrip) * kStrip);
+  kernels::Scratch::Frame frame(memory_);
+  kernels::PackedMatrix W_o;
+  pack_output(false, W_o, &frame);
+  const auto block = frame.matrix(rows, K);
+  for (std::size_t first = 0; first < R; first += rows) {
+    const auto logits = block.row_range(0, std::min(rows, R - first));
+    kernels::multiply(last.row_range(first, logits.rows), W_o, logits);
+    use(first, logits);
+  }
+}
+
 void Readout::loss(std::span<const WordId> target, std::span<double> loss) {
-  output_loss(weights_.output, output_input(), target, output_, loss);
+  for_logits(output_input(), [&](std::size_t first, Matrix logits) {
+    kernels::softmax_loss(
+        {weights_.output.b_w, logits, target.subspan(first, logits.rows), loss.subspan(first, logits.rows)});
+  });
 }
 
 void Readout::loss_and_backward(std::span<const WordId> target, std::span<double> loss, kernels::Scratch::Frame& frame,
@@ -84,8 +121,25 @@ void Readout::loss_and_backward(std::span<const WordId> target, std::span<double
   // The gradient takes the place of the input, unless the slope of tanh needs it.
   const bool in_place = factored || dropout_.drops() || kind_ != ReadoutKind::kTanh;
   const auto last_gradient = in_place ? last : frame.matrix(last.rows, last.cols);
-  output_loss_and_backward(weights_.output, gradient_.output, last, target, output_, loss, last_gradient,
-                           label_smoothing);
+  {
+    const OutputWeights& gradient = gradient_.output;
+    kernels::Scratch::Frame inner(memory_);
+    kernels::PackedMatrix W_o_transposed;
+    pack_output(true, W_o_transposed, &inner);
+    for_logits(last, [&](std::size_t first, Matrix logits) {
+      const std::size_t count = logits.rows;
+      const auto rows = last.row_range(first, count);
+      kernels::softmax_cross_entropy(
+          {weights_.output.b_w, logits, target.subspan(first, count), loss.subspan(first, count), label_smoothing});
+      if (gradient.is_tied()) {
+        kernels::accumulate_outer(logits, rows, gradient.E);
+      } else {
+        kernels::accumulate_outer(rows, logits, gradient.W_o);
+      }
+      kernels::add_column_sums(logits, gradient.b_w);
+      kernels::multiply(logits, W_o_transposed, last_gradient.row_range(first, count));  // last: it may overwrite rows
+    });
+  }
   t_gradient_ = last_gradient;
   if (factored) {
     t_gradient_ = frame.matrix(t.rows, t.cols);
@@ -95,7 +149,7 @@ void Readout::loss_and_backward(std::span<const WordId> target, std::span<double
   sums_gradient_ = t_gradient_;
   if (kind_ == ReadoutKind::kMaxout) sums_gradient_ = sums_;  // takes its place
   if (kind_ == ReadoutKind::kMlp) sums_gradient_ = frame.matrix(sums_.rows, sums_.cols);
-  if (!uses_packed_ || kind_ == ReadoutKind::kLinear) return;
+  if (!uses_packed_ || joins()) return;
   W_transposed_.pack_transposed(weights_.W, &frame);
   if (kind_ == ReadoutKind::kMlp) W_2_transposed_.pack_transposed(weights_.W_2, &frame);
 }
@@ -104,7 +158,7 @@ void Readout::backward(std::size_t first, Matrix input_gradient) {
   const std::size_t R = input_gradient.rows;
   const auto t_gradient = t_gradient_.row_range(first, R), sums_gradient = sums_gradient_.row_range(first, R);
   kernels::drop(dropout_.rows(first, R), t_gradient);
-  if (kind_ == ReadoutKind::kLinear) {
+  if (joins()) {
     kernels::copy_rows(t_gradient, input_gradient);
     return;
   }
@@ -128,7 +182,7 @@ void Readout::backward(std::size_t first, Matrix input_gradient) {
 }
 
 void Readout::accumulate(const ReadoutInput& input) {
-  if (kind_ == ReadoutKind::kLinear) return;
+  if (joins()) return;
   std::size_t row = 0;
   for (const auto& block : input) {
     kernels::accumulate_outer(block, sums_gradient_, gradient_.W.row_range(row, block.cols));
@@ -143,31 +197,33 @@ void Readout::accumulate(const ReadoutInput& input) {
 void Readout::pack() {
   packed_W_.clear();
   packed_W_2_ = {};
-  output_.packed = false;
+  packed_W_o_ = {};
+}
+
+void Readout::all_log_probabilities(ConstMatrix last, const ShortlistRows& lists, Matrix log_probabilities) {
+  if (lists.output) return lists.output->log_probabilities(last, lists.sentence, log_probabilities);
+  kernels::multiply(last, packed_output(), log_probabilities);
+  kernels::log_softmax(weights_.output.b_w, log_probabilities);
 }
 
 void Readout::log_probabilities(Matrix log_probabilities, const ShortlistRows& lists) {
-  if (lists.output) return lists.output->log_probabilities(output_input(), lists.sentence, log_probabilities);
-  output_log_probabilities(weights_.output, output_input(), output_, log_probabilities);
+  all_log_probabilities(output_input(), lists, log_probabilities);
 }
 
 void Readout::top_words(kernels::TopWords& top, const ShortlistRows& lists) {
   const auto last = output_input(), input = top_input_.shape(last.rows, last.cols);
   kernels::copy_rows(last, input);
   if (lists.output) return lists.output->top_words(input, lists.sentence, top);
-  output_top_words(weights_.output, input, output_, top);
+  kernels::top_words(input, packed_output(), weights_.output.b_w, top);
 }
 
 void Readout::log_probabilities(std::span<const std::uint32_t> row, Matrix log_probabilities,
                                 const ShortlistRows& lists) {
   const auto input = gathered_.shape(row.size(), top_input_.view().cols);
   kernels::gather_rows(top_input_.view(), row, input);
-  if (lists.output) {
-    std::vector<std::uint32_t> sentence;
-    for (const std::uint32_t i : row) sentence.push_back(lists.sentence[i]);
-    return lists.output->log_probabilities(input, sentence, log_probabilities);
-  }
-  output_log_probabilities(weights_.output, input, output_, log_probabilities);
+  std::vector<std::uint32_t> sentence;
+  for (std::size_t i = 0; i < row.size() && lists.output; ++i) sentence.push_back(lists.sentence[row[i]]);
+  all_log_probabilities(input, {lists.output, sentence}, log_probabilities);
 }
 
 }  // namespace rnnsearch::layers

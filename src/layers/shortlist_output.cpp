@@ -18,7 +18,7 @@ constexpr Real kNever = -std::numeric_limits<Real>::infinity();
 kernels::PackedMatrix packed_columns(const OutputWeights& weights, std::span<const WordId> words,
                                      kernels::Buffer<Real>& gathered) {
   kernels::PackedMatrix packed;
-  if (weights.E.rows > 0) {
+  if (weights.is_tied()) {
     const auto rows = gathered.shape(words.size(), weights.E.cols);
     kernels::gather_rows(weights.E, words, rows);
     packed.pack_transposed(rows);

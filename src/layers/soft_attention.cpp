@@ -10,11 +10,8 @@
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::layers {
-namespace {
 
 using kernels::Into;
-
-}  // namespace
 
 SoftAttention::SoftAttention(const kernels::Score& score, WindowKind kind, std::size_t D, std::size_t A,
                              const SoftAttentionWeights& weights, const SoftAttentionWeights& gradient)
@@ -50,14 +47,8 @@ void SoftAttention::begin(std::size_t rows, std::size_t longest, const kernels::
   centre_sum_.shape(rows, 1);
 }
 
-kernels::ScoredMemory SoftAttention::scored(const SoftAttentionMemory& memory) const {
-  return {&score_,
-          memory.offsets,
-          memory.annotations,
-          memory.keys,
-          score_.has_v ? std::span<const Real>(weights_.v_a) : std::span<const Real>(ones_),
-          memory.rounded_annotations,
-          memory.rounded_keys};
+kernels::ScoredMemory SoftAttention::scored(const kernels::AttentionMemory& memory) const {
+  return {memory, &score_, score_.has_v ? std::span<const Real>(weights_.v_a) : std::span<const Real>(ones_)};
 }
 
 kernels::Windows SoftAttention::windows(std::size_t first, std::size_t count) const {
@@ -71,7 +62,7 @@ kernels::Windows SoftAttention::windows(std::size_t first, std::size_t count) co
   return windows;
 }
 
-void SoftAttention::place_windows(std::size_t first, const SoftAttentionMemory& memory,
+void SoftAttention::place_windows(std::size_t first, const kernels::AttentionMemory& memory,
                                   std::span<const std::uint32_t> sentence, ConstMatrix state,
                                   std::span<const std::uint32_t> positions) {
   const std::size_t R = state.rows;
@@ -106,7 +97,7 @@ void SoftAttention::place_windows(std::size_t first, const SoftAttentionMemory& 
   }
 }
 
-void SoftAttention::forward(std::size_t first, const SoftAttentionMemory& memory,
+void SoftAttention::forward(std::size_t first, const kernels::AttentionMemory& memory,
                             std::span<const std::uint32_t> sentence, ConstMatrix state,
                             std::span<const std::uint32_t> positions, Matrix context) {
   const std::size_t R = state.rows;
@@ -135,7 +126,7 @@ void SoftAttention::begin_backward(std::size_t sentences, kernels::Scratch::Fram
   }
 }
 
-void SoftAttention::backward(std::size_t first, const SoftAttentionMemory& memory,
+void SoftAttention::backward(std::size_t first, const kernels::AttentionMemory& memory,
                              std::span<const std::uint32_t> sentence, ConstMatrix context_gradient,
                              Matrix state_gradient, Matrix keys_gradient) {
   const std::size_t R = state_gradient.rows;

@@ -14,11 +14,6 @@ namespace {
 
 constexpr WordId kNone = 0xffffffff;  // the word before the first one
 
-layers::WindowKind kind_of(AttentionWindow window) {
-  if (window == AttentionWindow::kGlobal) return layers::WindowKind::kGlobal;
-  return window == AttentionWindow::kLocalM ? layers::WindowKind::kLocalM : layers::WindowKind::kLocalP;
-}
-
 void add_columns(ConstMatrix columns, Matrix to) {
   if (columns.cols > 0) kernels::add(columns, to);
 }
@@ -29,35 +24,31 @@ Decoder::Decoder(const DecoderInputs& parts)
     : DecoderInputs(parts), widths_(options), stack_(options, weights.decoder, gradient.decoder, dropout, scratch) {
   if (!options.attends()) return;
   attention_ =
-      std::make_unique<layers::SoftAttention>(options.attention.score(), kind_of(options.attention_window),
-                                              options.window, widths_.score, weights.attention, gradient.attention);
+      std::make_unique<layers::SoftAttention>(options.attention.score(), options.attention_window, options.window,
+                                              widths_.score, weights.attention, gradient.attention);
 }
 
 void Decoder::make_keys(Encoded& encoded) {
-  const auto annotations = view_of(std::as_const(encoded.annotations), widths_.annotation);
-  const std::size_t X = annotations.rows, A = widths_.score;
-  encoded.keys.clear();
-  encoded.rounded_annotations.clear();
-  encoded.rounded_keys.clear();
-  if (kernels::precision() != kernels::Precision::kFloat32) {
-    kernels::round_to_bfloat16(annotations, view_of(encoded.rounded_annotations, X, widths_.annotation));
-    if (!attention_->has_keys()) return;
-    Frame frame(scratch);
-    const auto keys = frame.matrix(X, A);
-    attention_->keys(annotations, keys);
-    kernels::round_to_bfloat16(keys, view_of(encoded.rounded_keys, X, A));
-    return;
-  }
-  if (attention_->has_keys()) attention_->keys(annotations, view_of(encoded.keys, X, A));
+  const ConstMatrix annotations = encoded.annotations.view();
+  const bool rounds = kernels::precision() != kernels::Precision::kFloat32;
+  const std::size_t X = annotations.rows, A = attention_->has_keys() ? widths_.score : 0;
+  Frame frame(scratch);
+  const auto keys = rounds ? frame.matrix(X, A) : encoded.keys.shape(X, A);
+  if (A > 0) attention_->keys(annotations, keys);
+  encoded.rounded_annotations.shape(0, 0);
+  encoded.rounded_keys.shape(0, 0);
+  if (!rounds) return;
+  encoded.keys.shape(0, 0);
+  kernels::round_to_bfloat16(annotations, encoded.rounded_annotations.shape(X, annotations.cols));
+  kernels::round_to_bfloat16(keys, encoded.rounded_keys.shape(X, A));
 }
 
-layers::SoftAttentionMemory Decoder::memory_of(const Encoded& encoded) const {
+kernels::AttentionMemory Decoder::memory_of(const Encoded& encoded) const {
   if (!options.attends()) return {};
-  const auto annotations = view_of(encoded.annotations, widths_.annotation);
-  const auto rounded = view_of(encoded.rounded_annotations, widths_.annotation);
+  const auto annotations = encoded.annotations.view();
+  const auto rounded = encoded.rounded_annotations.view();
   if (!attention_->has_keys()) return {encoded.offsets, annotations, annotations, rounded, rounded};
-  return {encoded.offsets, annotations, view_of(encoded.keys, widths_.score), rounded,
-          view_of(encoded.rounded_keys, widths_.score)};
+  return {encoded.offsets, annotations, encoded.keys.view(), rounded, encoded.rounded_keys.view()};
 }
 
 void Decoder::pack(Frame& frame) {
@@ -82,7 +73,7 @@ void Decoder::forward(const Encoded& encoded, const TargetRows& target) {
   begin_rows(Y, B, frame);
   embed_previous(layers::one_step_before(packing, target.words, kNone));
   if (reads_current_word()) embed(target.words, 1, current_);
-  stack_.load(view_of(encoded.initial_states, options.layers * widths_.cell_state), packing.order);
+  stack_.load(encoded.initial_states.view(), packing.order);
   if (options.feeds()) {
     const auto fed = first_fed(B);
     if (feeds_start()) kernels::drop(dropout.mask(Activations::kTargetWord).rows(0, B), fed);
@@ -95,7 +86,7 @@ void Decoder::forward(const Encoded& encoded, const TargetRows& target) {
     const auto first = static_cast<std::ptrdiff_t>(packing.first_row[t]);
     std::fill_n(positions_.begin() + first, packing.active[t], static_cast<std::uint32_t>(t));
     if (!options.has_fixed_context()) continue;
-    kernels::gather_rows(view_of(encoded.contexts, widths_.context), std::span(packing.order).first(packing.active[t]),
+    kernels::gather_rows(encoded.contexts.view(), std::span(packing.order).first(packing.active[t]),
                          packing.step(context_.view(), t));
   }
   stack_.project_words(state_words().rows(), state_contexts(B), frame);
@@ -149,7 +140,7 @@ void Decoder::backward(const Encoded& encoded, const TargetRows& target, Matrix 
 
 void Decoder::keys_backward(const Encoded& encoded, const SourceGradients& gradients) {
   if (attention_->has_keys()) {
-    attention_->keys_backward(view_of(encoded.annotations, widths_.annotation), gradients.keys, gradients.annotations);
+    attention_->keys_backward(encoded.annotations.view(), gradients.keys, gradients.annotations);
   } else {
     kernels::add(gradients.keys, gradients.annotations);
   }
@@ -184,7 +175,7 @@ void Decoder::predict(const Encoded& encoded, SearchState& state, Matrix alpha_o
   if (options.attends()) {
     attention_->begin(R, longest);
   } else if (options.has_fixed_context()) {
-    kernels::gather_rows(view_of(encoded.contexts, widths_.context), state.sentence, context_.view());
+    kernels::gather_rows(encoded.contexts.view(), state.sentence, context_.view());
   }
   if (options.updates_first()) stack_.project_words(state_words().rows(), state_contexts(R), frame);
   step(0, R, memory_of(encoded), state.sentence, scope);
@@ -218,7 +209,7 @@ void Decoder::advance(SearchState& state) {
 
 // ---- one step
 
-void Decoder::step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory& memory,
+void Decoder::step(std::size_t first, std::size_t R, const kernels::AttentionMemory& memory,
                    std::span<const std::uint32_t> sentence, PhaseTimes::Scope& scope) {
   const auto attend = [&](ConstMatrix states) {
     const PhaseTimes::Scope attending(&phases, Phase::kAttention);
@@ -234,7 +225,7 @@ void Decoder::step(std::size_t first, std::size_t R, const layers::SoftAttention
   scope.change(Phase::kDecoder);
 }
 
-void Decoder::step_backward(const layers::Packing& packing, std::size_t t, const layers::SoftAttentionMemory& memory,
+void Decoder::step_backward(const layers::Packing& packing, std::size_t t, const kernels::AttentionMemory& memory,
                             Matrix inputs, SourceGradients& gradients) {
   const std::size_t first = packing.first_row[t], R = packing.active[t], continuing = packing.continuing(t);
   stack_.begin_step_backward(R, continuing);

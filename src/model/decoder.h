@@ -18,10 +18,10 @@
 
 #include "model/decoder_stack.h"
 #include "model/dropout.h"
-#include "model/embedding_table.h"
 #include "model/weights.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/kernels/scratch.h"
+#include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/layers/packing.h"
 #include "rnnsearch/layers/readout.h"
 #include "rnnsearch/layers/repeated_rows.h"
@@ -50,8 +50,8 @@ struct DecoderInputs {
   const ModelOptions& options;
   const Weights& weights;
   const Weights& gradient;
-  EmbeddingTable words;      // of the target
-  layers::Readout& readout;  // which the decoder runs if its vector is fed back
+  layers::EmbeddingTable words;  // of the target
+  layers::Readout& readout;      // which the decoder runs if its vector is fed back
   const Dropout& dropout;
   kernels::Scratch scratch;  // for temporary matrices
   PhaseTimes& phases;
@@ -115,11 +115,11 @@ class Decoder : private DecoderInputs {
   void begin_step(const SearchState& state, Frame& frame);
   /// The whole step of R rows from `first` on, except for the update of the state if the readout comes first. The
   /// previous state is in the stack, and what is fed in fed_.
-  void step(std::size_t first, std::size_t R, const layers::SoftAttentionMemory& memory,
+  void step(std::size_t first, std::size_t R, const kernels::AttentionMemory& memory,
             std::span<const std::uint32_t> sentence, PhaseTimes::Scope& scope);
-  void step_backward(const layers::Packing& packing, std::size_t t, const layers::SoftAttentionMemory& memory,
+  void step_backward(const layers::Packing& packing, std::size_t t, const kernels::AttentionMemory& memory,
                      Matrix inputs, SourceGradients& gradients);
-  layers::SoftAttentionMemory memory_of(const Encoded& encoded) const;
+  kernels::AttentionMemory memory_of(const Encoded& encoded) const;
 
   void embed(std::vector<WordId> of_rows, std::uint32_t later, WordRows& to);
   void embed_previous(std::vector<WordId> of_rows);

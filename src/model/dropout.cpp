@@ -15,13 +15,10 @@ void Dropout::lay_out(const layers::Packing& packing, Rows& rows) const {
   if (!draws_ || !options_.drops()) return;
   rows.sentences.resize(packing.words());
   rows.steps.resize(packing.words());
-  for (std::size_t t = 0; t < packing.steps(); ++t) {
-    for (std::size_t p = 0; p < packing.active[t]; ++p) {
-      const std::size_t row = packing.first_row[t] + p;
-      rows.sentences[row] = seed_.first_pair + packing.order[p] * seed_.pair_stride;
-      rows.steps[row] = static_cast<std::uint32_t>(t);
-    }
-  }
+  packing.for_each_row([&](std::size_t row, std::size_t b, std::size_t t) {
+    rows.sentences[row] = seed_.first_pair + b * seed_.pair_stride;
+    rows.steps[row] = static_cast<std::uint32_t>(t);
+  });
 }
 
 kernels::DropoutMask Dropout::mask_of(const Ramp& ramp, Activations activations, std::uint64_t number) const {

@@ -16,23 +16,21 @@ void Encoded::replace(std::span<const std::uint32_t> kept, Encoded more) {
   for (const std::uint32_t b : kept) add_lengths(before, b);
   for (std::size_t b = 0; b < more.sentences(); ++b) add_lengths(more.offsets, b);
 
-  // One array after the other, so that only one is there twice. Each has a row for each word, or for each sentence.
+  // One matrix after the other, so that only one is there twice. Each has a row for each word, or for each sentence.
   const auto join = [&](auto& own, auto& other, bool row_for_each_word) {
-    const auto rows_of = [&](const std::vector<std::size_t>& offsets_of_sentences) {
-      return offsets_of_sentences.empty() ? 0
-             : row_for_each_word          ? offsets_of_sentences.back()
-                                          : offsets_of_sentences.size() - 1;
-    };
-    const std::size_t own_rows = rows_of(before), other_rows = rows_of(more.offsets);
-    const std::size_t width = other_rows > 0 ? other.size() / other_rows : own_rows > 0 ? own.size() / own_rows : 0;
+    const auto from = own.view(), added = other.view();
     std::remove_reference_t<decltype(own)> joined;
-    joined.reserve(rows_of(offsets) * width);
-    for (const std::uint32_t b : kept) {
-      const std::size_t begin = row_for_each_word ? before[b] : b, end = row_for_each_word ? before[b + 1] : b + 1;
-      joined.insert(joined.end(), own.begin() + static_cast<std::ptrdiff_t>(begin * width),
-                    own.begin() + static_cast<std::ptrdiff_t>(end * width));
+    const std::size_t rows = row_for_each_word ? offsets.back() : sentences();
+    const auto to = joined.shape(from.rows + added.rows > 0 ? rows : 0, std::max(from.cols, added.cols));
+    std::size_t row = 0;
+    const auto copy = [&](const auto& some) {
+      for (std::size_t i = 0; i < some.rows; ++i) std::copy_n(some.row(i), some.cols, to.row(row++));
+    };
+    for (std::size_t k = 0; k < kept.size() && from.rows > 0; ++k) {
+      const std::size_t b = kept[k];
+      copy(row_for_each_word ? from.row_range(before[b], before[b + 1] - before[b]) : from.row_range(b, 1));
     }
-    joined.insert(joined.end(), other.begin(), other.end());
+    copy(added);
     own = std::move(joined);
     other = {};
   };

@@ -1,5 +1,7 @@
 #include "model/encoder.h"
 
+#include <numeric>
+
 #include "model/impl.h"
 #include "rnnsearch/kernels/rows.h"
 
@@ -7,8 +9,50 @@ namespace rnnsearch::model {
 
 using layers::Direction;
 
+namespace {
+
+Sentences with_start_symbols(const Sentences& source) {
+  Sentences started;
+  for (std::size_t b = 0; b < source.size(); ++b) {
+    started.words.push_back(kStart);
+    started.add(source[b]);
+  }
+  return started;
+}
+
+}  // namespace
+
+void SourceRows::lay_out(const Sentences& source, const ModelOptions& options, std::vector<std::size_t>& offsets) {
+  const std::size_t B = source.size();
+  const bool with_start = options.source_start;
+  std::vector<std::size_t> lengths(B);
+  for (std::size_t b = 0; b < B; ++b) lengths[b] = options.source_length(source.length(b));
+  offsets.assign(B + 1, 0);
+  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  if (with_start) {
+    for (std::size_t& length : lengths) ++length;
+  }
+  packing = layers::Packing(lengths);
+  const Sentences reversed = options.reverse_source ? with_last_word_first(source) : Sentences();
+  const Sentences& read = options.reverse_source ? reversed : source;
+  words = layers::pack_words(packing, with_start ? with_start_symbols(read) : read);
+  packed_row.resize(with_start ? 0 : packing.words());
+  encoded_row.resize(packed_row.size());
+  first_word_row.resize(B);
+  last_word_row.resize(B);
+  packing.for_each_row([&](std::size_t packed, std::size_t b, std::size_t t) {
+    if (!with_start) {
+      const std::size_t row = offsets[b] + position_of_step(t, source.length(b), options.reverse_source);
+      packed_row[row] = static_cast<std::uint32_t>(packed);
+      encoded_row[packed] = static_cast<std::uint32_t>(row);
+    }
+    if (t == 0) first_word_row[b] = static_cast<std::uint32_t>(packed);
+    if (t + 1 == lengths[b]) last_word_row[b] = static_cast<std::uint32_t>(packed);
+  });
+}
+
 SourceEncoder::SourceEncoder(const ModelOptions& options, const EncoderWeights& weights, const EncoderWeights& gradient,
-                             const EmbeddingTable& words, Dropout& dropout, const kernels::Scratch& memory)
+                             const layers::EmbeddingTable& words, Dropout& dropout, const kernels::Scratch& memory)
     : options_(options), words_(words), dropout_(dropout), memory_(memory), layers_(options.layers) {
   const layers::CellKind kind = Widths(options).encoder_cell;
   for (std::size_t k = 0; k < layers_.size(); ++k) {
@@ -49,7 +93,7 @@ void SourceEncoder::forward(const Sentences& source, Encoded& encoded, PhaseTime
   distinct_ = drops ? layers::DistinctWords::each(rows_.words) : layers::DistinctWords(rows_.words);
   const std::size_t B = source.size(), X = rows_.packing.words(), e = options_.encoder_width();
   const std::size_t width = options_.annotation_width();
-  const auto annotations = view_of(encoded.annotations, options_.attends() ? X : 0, width);
+  const auto annotations = encoded.annotations.shape(options_.attends() ? X : 0, width);
   if (options_.has_fixed_context()) ends_.shape(B, width);
 
   scope.change(Phase::kEmbedding);
@@ -109,7 +153,7 @@ void SourceEncoder::backward(const Encoded& encoded, const EncoderGradients& gra
       Matrix states = layer.states[d].view();
       if (holds_states(k)) {
         states = inner.matrix(X, e);
-        kernels::gather_rows(view_of(encoded.annotations, width).columns(d * e, e), rows_.encoded_row, states);
+        kernels::gather_rows(encoded.annotations.view().columns(d * e, e), rows_.encoded_row, states);
       }
       layer.directions[d]->backward(rows_.packing, input, states, gradient, input_gradient, inner);
     }

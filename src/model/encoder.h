@@ -10,16 +10,33 @@
 #include <vector>
 
 #include "model/dropout.h"
-#include "model/embedding_table.h"
-#include "model/source_rows.h"
 #include "model/weights.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/kernels/scratch.h"
+#include "rnnsearch/layers/embedding.h"
+#include "rnnsearch/layers/packing.h"
 #include "rnnsearch/layers/recurrent_layer.h"
 #include "rnnsearch/layers/repeated_rows.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::model {
+
+/// A batch of source sentences in two orders: packed for the encoder, and sentence by sentence for the attention of the
+/// decoder.
+struct SourceRows {
+  layers::Packing packing;
+  std::vector<WordId> words;               // the words of the packed rows
+  std::vector<std::uint32_t> packed_row;   // [words] the packed row of each sentence-by-sentence row
+  std::vector<std::uint32_t> encoded_row;  // [words] the inverse of packed_row
+  // [B] packed rows of the first and the last word that the encoder reads, by the caller's sentence
+  std::vector<std::uint32_t> first_word_row, last_word_row;
+
+  /// Computes the members. Packed rows are in the order in which the encoder reads, sentence-by-sentence rows in that
+  /// of the sentence; the two differ with options.reverse_source. With options.source_start, packed_row and encoded_row
+  /// are empty, because only attention uses them, and attention does not read <s>. offsets: out, [B + 1], the first row
+  /// of each sentence in sentence-by-sentence order; <s> is not counted.
+  void lay_out(const Sentences& source, const ModelOptions& options, std::vector<std::size_t>& offsets);
+};
 
 /// The gradients that reach the encoder. An empty matrix: nothing does.
 struct EncoderGradients {
@@ -40,7 +57,7 @@ class SourceEncoder {
  public:
   /// memory: for temporary matrices.
   SourceEncoder(const ModelOptions& options, const EncoderWeights& weights, const EncoderWeights& gradient,
-                const EmbeddingTable& words, Dropout& dropout, const kernels::Scratch& memory);
+                const layers::EmbeddingTable& words, Dropout& dropout, const kernels::Scratch& memory);
 
   /// The rows of the last batch.
   const SourceRows& rows() const { return rows_; }
@@ -79,7 +96,7 @@ class SourceEncoder {
   layers::RepeatedRows embedded(kernels::Scratch::Frame& frame) const;
 
   const ModelOptions& options_;
-  EmbeddingTable words_;
+  layers::EmbeddingTable words_;
   Dropout& dropout_;
   kernels::Scratch memory_;
   std::vector<Layer> layers_;

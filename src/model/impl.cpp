@@ -11,27 +11,6 @@
 namespace rnnsearch::model {
 namespace {
 
-layers::ReadoutKind readout_kind_of(const ModelOptions& options) {
-  if (options.has_linear_vector()) return layers::ReadoutKind::kAffine;
-  switch (options.readout) {
-    case Readout::kMaxout:
-      return layers::ReadoutKind::kMaxout;
-    case Readout::kTanh:
-      return layers::ReadoutKind::kTanh;
-    case Readout::kLinear:
-      return layers::ReadoutKind::kLinear;
-    case Readout::kMlp:
-      return layers::ReadoutKind::kMlp;
-  }
-  return layers::ReadoutKind::kMaxout;
-}
-
-kernels::Buffer<Real> zeros(std::size_t size) {
-  kernels::Buffer<Real> block;
-  block.zeros(1, size);
-  return block;
-}
-
 std::vector<Model::TableGradient> tables_of(const ModelOptions& options, const ParameterLayout& layout) {
   std::vector<Model::TableGradient> tables;
   const auto add = [&](const char* name, bool source, bool target) {
@@ -60,20 +39,18 @@ layers::RowGradient* rows_of(std::vector<Model::TableGradient>& tables, bool tar
 Model::Impl::Impl(const ModelOptions& chosen)
     : options(chosen),
       layout(layout_of(chosen)),
-      parameter_block(zeros(layout.size)),
-      gradient_block(zeros(layout.dense)),
       widths(chosen),
-      weights(weights_in(chosen, parameters())),
-      gradient(weights_in(chosen, gradients())),
+      weights(weights_in(chosen, {parameter_block.zeros(1, layout.size).data, layout.size})),
+      gradient(weights_in(chosen, {gradient_block.shape(1, layout.dense).data, layout.dense})),
       tables(tables_of(options, layout)),
       dropout(options),
       encoder(options, weights.encoder, gradient.encoder,
               {weights.encoder.embedding, gradient.encoder.embedding, rows_of(tables, false)}, dropout, scratch),
       initial_states(options, weights.initial, gradient.initial),
-      readout(readout_kind_of(options), weights.readout, gradient.readout, scratch),
+      readout(options.readout, weights.readout, gradient.readout, scratch),
       decoder({options, weights, gradient,
-               EmbeddingTable{weights.target_embedding, gradient.target_embedding, rows_of(tables, true)}, readout,
-               dropout, scratch, phases}) {
+               layers::EmbeddingTable{weights.target_embedding, gradient.target_embedding, rows_of(tables, true)},
+               readout, dropout, scratch, phases}) {
   // The table of both sides is final after the source's words.
   const auto& final_parts = weights.parts;
   source_words = options.ties_sides() && options.ties_output() ? final_parts.output_table : GradientPart{0, 0, 0};
@@ -100,8 +77,6 @@ void Model::Impl::run_decoder(const Sentences& target_sentences, kernels::Scratc
         target.packing, options.right_to_left() ? with_last_word_first(target_sentences) : target_sentences);
     dropout.lay_out_target(target.packing);
     losses.resize(target.words.size());
-    target_lengths.resize(target_sentences.size());
-    for (std::size_t b = 0; b < target_lengths.size(); ++b) target_lengths[b] = target_sentences.length(b);
   }
   const auto begin_readout = [&] {
     readout.begin(target.words.size(), frame, dropout.mask(Activations::kReadout), options.feeds());
@@ -115,7 +90,8 @@ void Model::Impl::run_decoder(const Sentences& target_sentences, kernels::Scratc
   if (!options.feeds()) begin_readout();  // only now, so that both can use the same temporary memory
 }
 
-ConstMatrix Model::Impl::guide(const GuidedAlignment& guided, kernels::Scratch::Frame& frame) {
+ConstMatrix Model::Impl::guide(const GuidedAlignment& guided, const Sentences& target_sentences,
+                               kernels::Scratch::Frame& frame) {
   alignment_cost = 0;
   if (guided.weight == 0 || !guided.links || guided.links->words.empty()) return {};
   assert(options.attends() && options.attention_window == AttentionWindow::kGlobal);
@@ -125,7 +101,7 @@ ConstMatrix Model::Impl::guide(const GuidedAlignment& guided, kernels::Scratch::
   for (std::size_t p = 0; p < target.packing.sentences(); ++p) {
     const std::uint32_t b = target.packing.order[p];
     const auto all = (*guided.links)[b];
-    const std::size_t Ty = target_lengths[b];
+    const std::size_t Ty = target_sentences.length(b);
     count.assign(Ty, 0);
     for (std::size_t k = 0; k + 1 < all.size(); k += 2) {
       assert(all[k] < batch.source_length(b) && all[k + 1] < Ty);
@@ -183,7 +159,7 @@ void Model::Impl::forward_and_backward(const Sentences& source, const Sentences&
   SourceGradients gradients;
   gradients.annotations = frame.zeros(attended, widths.annotation);
   gradients.keys = frame.zeros(attended, widths.score);
-  gradients.guide = guide(how.guided_alignment, frame);
+  gradients.guide = guide(how.guided_alignment, target_sentences, frame);
   decoder.backward(batch, target, inputs, gradients);
   if (options.feeds()) finish(weights.parts.readout);
   finish(weights.parts.decoder);

@@ -32,7 +32,7 @@ struct Model::Impl {
   /// Packs the target sentences and runs the decoder over the batch, which has been encoded.
   void run_decoder(const Sentences& target_sentences, kernels::Scratch::Frame& frame);
   /// Computes alignment_cost of the batch that the decoder has run, and the matrix for SourceGradients::guide.
-  ConstMatrix guide(const GuidedAlignment& guided, kernels::Scratch::Frame& frame);
+  ConstMatrix guide(const GuidedAlignment& guided, const Sentences& target_sentences, kernels::Scratch::Frame& frame);
 
   const ModelOptions options;
   const ParameterLayout layout;
@@ -44,6 +44,7 @@ struct Model::Impl {
   GradientPart source_words, target_words;
   PhaseTimes phases;
   bool parameters_are_fixed = false;             // see Model::fix_parameters
+  bool gradient_is_zeroed = false;               // a model that only translates leaves its memory untouched
   std::optional<kernels::Precision> packed_for;  // since the parameters are fixed
 
   kernels::Scratch scratch;  // the passes run one after the other, so they share temporary memory
@@ -57,23 +58,10 @@ struct Model::Impl {
 
   Encoded batch;  // the batch that is scored or trained on
   TargetRows target;
-  std::vector<std::size_t> target_lengths;  // by sentence, without </s>
-  std::vector<double> losses;               // of the rows of target
-  double alignment_cost = 0;                // Loss::alignment of the last gradient
-  BatchSize batch_size;                     // see Model::last_batch
+  std::vector<double> losses;  // of the rows of target
+  double alignment_cost = 0;   // Loss::alignment of the last gradient
+  BatchSize batch_size;        // see Model::last_batch
 };
-
-/// A matrix view of a vector in Encoded: the first function resizes the vector to the shape.
-template <class Element, class Memory>
-MatrixView<Element> view_of(std::vector<Element, Memory>& values, std::size_t rows, std::size_t cols) {
-  values.resize(rows * cols);
-  return {values.data(), rows, cols};
-}
-
-template <class Element, class Memory>
-ConstMatrixView<Element> view_of(const std::vector<Element, Memory>& values, std::size_t cols) {
-  return {values.data(), cols == 0 ? 0 : values.size() / cols, cols};
-}
 
 /// Throws Error for a word that is not in the vocabulary. side: "source" or "target", for the message.
 void check_words(const Sentences& sentences, std::size_t vocabulary, const char* side);

@@ -1,9 +1,29 @@
 #include "model/initial_states.h"
 
 #include "model/impl.h"
+#include "rnnsearch/kernels/gates.h"
+#include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::model {
+namespace {
+
+void tanh_layer_forward(const TanhWeights& weights, ConstMatrix input, Matrix output) {
+  kernels::multiply(input, weights.W, output);
+  kernels::add_to_rows(weights.b, output);
+  kernels::tanh_forward(output);
+}
+
+// ADDS to `gradient`, writes input_gradient, and overwrites output_gradient.
+void tanh_layer_backward(const TanhWeights& weights, const TanhWeights& gradient, ConstMatrix input, ConstMatrix output,
+                         Matrix output_gradient, Matrix input_gradient) {
+  kernels::tanh_backward({output, output_gradient});
+  kernels::accumulate_outer(input, output_gradient, gradient.W);
+  kernels::add_column_sums(output_gradient, gradient.b);
+  kernels::multiply_transposed(output_gradient, weights.W, input_gradient);
+}
+
+}  // namespace
 
 InitialStates::InitialStates(const ModelOptions& options, const InitialStateWeights& weights,
                              const InitialStateWeights& gradient)
@@ -11,21 +31,21 @@ InitialStates::InitialStates(const ModelOptions& options, const InitialStateWeig
 
 // The input of the projection to s_0 of layer k.
 ConstMatrix InitialStates::projected(const SourceEncoder& encoder, const Encoded& encoded, std::size_t k) const {
-  if (options_.has_fixed_context()) return view_of(encoded.contexts, options_.context_width());
+  if (options_.has_fixed_context()) return encoded.contexts.view();
   return encoder.first(k).columns(0, options_.encoder_width());
 }
 
 void InitialStates::forward(const SourceEncoder& encoder, Encoded& encoded) const {
   const std::size_t B = encoded.sentences(), S = state_width_;
   if (options_.has_fixed_context()) {
-    const auto contexts = view_of(encoded.contexts, B, options_.context_width());
+    const auto contexts = encoded.contexts.shape(B, options_.context_width());
     if (has_summary()) {
       tanh_layer_forward(weights_.summary, encoder.ends(), contexts);
     } else {
       kernels::copy_rows(encoder.ends(), contexts);
     }
   }
-  const auto states = view_of(encoded.initial_states, B, options_.layers * S);
+  const auto states = encoded.initial_states.shape(B, options_.layers * S);
   kernels::zero_rows(states);
   for (std::size_t k = 0; k < options_.layers && options_.initial_state != InitialState::kZero; ++k) {
     const auto state = states.columns(k * S, S);
@@ -57,9 +77,8 @@ EncoderGradients InitialStates::backward(const SourceEncoder& encoder, const Enc
     }
     const auto from = projected(encoder, encoded, k);
     const auto from_gradient = frame.matrix(B, from.cols);
-    tanh_layer_backward(weights_.layers[k], gradient_.layers[k], from,
-                        view_of(encoded.initial_states, options_.layers * S).columns(k * S, n), state.columns(0, n),
-                        from_gradient);
+    tanh_layer_backward(weights_.layers[k], gradient_.layers[k], from, encoded.initial_states.view().columns(k * S, n),
+                        state.columns(0, n), from_gradient);
     if (fixed) {
       kernels::add(from_gradient, context_gradient);
     } else {
@@ -69,8 +88,8 @@ EncoderGradients InitialStates::backward(const SourceEncoder& encoder, const Enc
   gradients.ends = context_gradient;
   if (has_summary()) {
     gradients.ends = frame.matrix(B, options_.annotation_width());
-    tanh_layer_backward(weights_.summary, gradient_.summary, encoder.ends(),
-                        view_of(encoded.contexts, options_.context_width()), context_gradient, gradients.ends);
+    tanh_layer_backward(weights_.summary, gradient_.summary, encoder.ends(), encoded.contexts.view(), context_gradient,
+                        gradients.ends);
   }
   return gradients;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/encoder.h"
-#include "model/tanh_layer.h"
+#include "model/weights.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::model {

@@ -9,7 +9,6 @@
 #include "model/initialise.h"
 #include "model/weights.h"
 #include "rnnsearch/kernels/rows.h"
-#include "rnnsearch/model/option_rules.h"
 
 namespace rnnsearch::model {
 
@@ -51,6 +50,7 @@ std::span<const GradientPart> Model::gradient_parts() const {
 void Model::zero_gradient() {
   kernels::zero_rows(impl_->gradient_block.view());
   for (TableGradient& table : impl_->tables) table.rows.clear();
+  impl_->gradient_is_zeroed = true;
 }
 PhaseTimes& Model::phases() {
   return impl_->phases;
@@ -68,6 +68,7 @@ void Model::initialise(std::uint64_t seed) {
 Loss Model::accumulate_gradient(const Sentences& source, const Sentences& target, const GradientOptions& how) {
   assert(source.size() == target.size());
   impl_->parameters_are_fixed = false;
+  if (!impl_->gradient_is_zeroed) zero_gradient();
   if (source.empty()) {
     for (const GradientPart& part : gradient_parts()) {
       if (how.finished) how.finished(part);
@@ -97,12 +98,8 @@ std::vector<double> Model::score(const Sentences& source, const Sentences& targe
   std::vector<double> scores(source.size(), 0.0);
   if (source.empty()) return scores;
   impl_->forward(source, target);
-  const auto& packing = impl_->target.packing;
-  for (std::size_t t = 0; t < packing.steps(); ++t) {
-    for (std::size_t p = 0; p < packing.active[t]; ++p) {
-      scores[packing.order[p]] -= impl_->losses[packing.first_row[t] + p];
-    }
-  }
+  impl_->target.packing.for_each_row(
+      [&](std::size_t row, std::size_t b, std::size_t) { scores[b] -= impl_->losses[row]; });
   return scores;
 }
 
@@ -111,14 +108,10 @@ std::vector<std::vector<double>> Model::word_scores(const Sentences& source, con
   std::vector<std::vector<double>> scores(source.size());
   if (source.empty()) return scores;
   impl_->forward(source, target);
-  const auto& packing = impl_->target.packing;
   for (std::size_t b = 0; b < target.size(); ++b) scores[b].resize(target.length(b) + 1);
-  for (std::size_t t = 0; t < packing.steps(); ++t) {
-    for (std::size_t p = 0; p < packing.active[t]; ++p) {
-      const std::size_t b = packing.order[p], i = position_of_step(t, target.length(b), options().right_to_left());
-      scores[b][i] = -impl_->losses[packing.first_row[t] + p];
-    }
-  }
+  impl_->target.packing.for_each_row([&](std::size_t row, std::size_t b, std::size_t t) {
+    scores[b][position_of_step(t, target.length(b), options().right_to_left())] = -impl_->losses[row];
+  });
   return scores;
 }
 
@@ -129,18 +122,12 @@ std::vector<Alignment> Model::align(const Sentences& source, const Sentences& ta
   if (scores.empty() || impl_->decoder.alpha().cols == 0) return alignments;
   // Only the columns of a sentence's own words are copied.
   const ConstMatrix alpha = impl_->decoder.alpha();
-  const auto& packing = impl_->target.packing;
-  for (std::size_t b = 0; b < scores.size(); ++b) {
-    alignments[b].alpha.resize((target.length(b) + 1) * impl_->batch.source_length(b));
-  }
-  for (std::size_t t = 0; t < packing.steps(); ++t) {
-    for (std::size_t p = 0; p < packing.active[t]; ++p) {
-      const std::uint32_t b = packing.order[p];
-      const std::size_t Tx = impl_->batch.source_length(b);
-      const std::size_t i = position_of_step(t, target.length(b), options().right_to_left());
-      std::copy_n(alpha.row(packing.first_row[t] + p), Tx, alignments[b].alpha.data() + i * Tx);
-    }
-  }
+  impl_->target.packing.for_each_row([&](std::size_t row, std::size_t b, std::size_t t) {
+    const std::size_t Tx = impl_->batch.source_length(b), Ty = target.length(b);
+    alignments[b].alpha.resize((Ty + 1) * Tx);
+    std::copy_n(alpha.row(row), Tx,
+                alignments[b].alpha.data() + position_of_step(t, Ty, options().right_to_left()) * Tx);
+  });
   return alignments;
 }
 
@@ -157,7 +144,7 @@ SearchState Model::start(const Encoded& encoded) {
   state.previous.assign(state.rows(), kStart);
   state.written.assign(state.rows(), 0);
   const PhaseTimes::Scope scope(&phases(), Phase::kDecoder);
-  const auto first_states = view_of(encoded.initial_states, options().layers * impl_->widths.cell_state);
+  const auto first_states = encoded.initial_states.view();
   kernels::copy_rows(first_states, state.states.shape(state.rows(), first_states.cols));
   const bool pack = !impl_->parameters_are_fixed || impl_->packed_for != kernels::precision();
   impl_->decoder.start(state, pack);

@@ -1,4 +1,4 @@
-#include "rnnsearch/model/option_rules.h"
+#include "rnnsearch/model/options.h"
 
 #include "rnnsearch/base/error.h"
 

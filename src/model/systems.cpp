@@ -1,4 +1,4 @@
-#include "rnnsearch/model/systems.h"
+#include "rnnsearch/model/options.h"
 
 #include "rnnsearch/base/error.h"
 

@@ -14,12 +14,11 @@ using layers::CellKind;
 CellKind cell_kind(const ModelOptions& o, bool encoder) {
   switch (o.cell) {
     case Cell::kGru:
-      if (o.layer_normalization) return CellKind::kNormalisedGru;
       return o.gru_reset == GruReset::kBefore ? CellKind::kGru : CellKind::kGruResetAfter;
     case Cell::kLstm:
-      return o.layer_normalization ? CellKind::kNormalisedLstm : CellKind::kLstm;
+      return CellKind::kLstm;
     case Cell::kTanh:
-      return o.layer_normalization ? CellKind::kNormalisedTanh : CellKind::kTanh;
+      return CellKind::kTanh;
     case Cell::kMlp:
       return encoder ? CellKind::kMlpEncoder : CellKind::kMlp;
   }
@@ -31,10 +30,8 @@ std::vector<std::string> gates_of(CellKind kind) {
   switch (kind) {
     case CellKind::kGru:
     case CellKind::kGruResetAfter:
-    case CellKind::kNormalisedGru:
       return {"", "_z", "_r"};
     case CellKind::kLstm:
-    case CellKind::kNormalisedLstm:
       return {"", "_i", "_f", "_o"};
     default:
       return {""};
@@ -59,66 +56,42 @@ class Composition {
                                      const std::vector<Block>& inputs) {
     layers::RecurrentWeights w;
     const auto gates = beside(kind, n);
+    const std::size_t all = gates.size(), half = n / 2;
+    // Of the first `count` gates.
+    const auto vector = [&](const std::string& letter, std::size_t count) {
+      std::vector<Block> blocks;
+      for (std::size_t g = 0; g < count; ++g) blocks.push_back({at + letter + gates[g].name, gates[g].size});
+      return layout.add_vector(blocks);
+    };
+    const bool normalises = o.layer_normalization;
     w.W_in = layout.add_blocks(at, inputs, gates);
-    if (o.layer_normalization) {
-      normalised(w.cell, at, kind, n, gates);
-      return w;
+    if (normalises) {
+      w.cell.x_normalisation = {vector("g", all), vector("b", all)};
+    } else {
+      w.b = vector("b", o.gate_biases ? all : 1);
     }
-    w.b = bias(at, gates);
-    const std::size_t half = n / 2;
-    switch (kind) {
-      case CellKind::kGru:
-        w.cell.U_gates = layout.add_columns(n, {{at + "U_z", n}, {at + "U_r", n}});
-        w.cell.U = layout.add_columns(n, {{at + "U", n}});
-        break;
-      case CellKind::kGruResetAfter:
-        w.cell.U = layout.add_blocks(at, {{"U", n}}, gates);
-        if (o.gate_biases) w.cell.b_U = layout.add_vector({{at + "b_U", n}});
-        break;
-      case CellKind::kLstm:
-      case CellKind::kTanh:
-        w.cell.U = layout.add_blocks(at, {{"U", n}}, gates);
-        break;
-      case CellKind::kNormalisedTanh:
-      case CellKind::kNormalisedGru:
-      case CellKind::kNormalisedLstm:
-        break;
-      case CellKind::kMlpEncoder:
-        w.cell.b_U = layout.add_vector({{at + "b_U", half}});
-        w.cell.U_2 = layout.add_columns(half, {{at + "U_2", n}});
-        [[fallthrough]];
-      case CellKind::kMlp:
-        w.cell.U = layout.add_columns(n, {{at + "U", half}});
-        w.cell.W_2 = layout.add_columns(half, {{at + "W_2", n}});
-        w.cell.b_2 = layout.add_vector({{at + "b_2", n}});
-        break;
+    if (kind == CellKind::kMlpEncoder) {
+      w.cell.b_U = layout.add_vector({{at + "b_U", half}});
+      w.cell.U_2 = layout.add_columns(half, {{at + "U_2", n}});
+    }
+    if (kind == CellKind::kGru) {
+      w.cell.U_gates = layout.add_columns(n, {{at + "U_z", n}, {at + "U_r", n}});
+      w.cell.U = layout.add_columns(n, {{at + "U", n}});
+    } else {
+      w.cell.U = layout.add_blocks(at, {{"U", n}}, gates);
+    }
+    if (normalises && kind != CellKind::kTanh) w.cell.U_normalisation = {vector("g_U", all), vector("b_U", all)};
+    if (normalises && kind == CellKind::kLstm) {
+      w.cell.c_normalisation = {layout.add_vector({{at + "g_c", n}}), layout.add_vector({{at + "b_c", n}})};
+    }
+    if (kind == CellKind::kGruResetAfter && o.gate_biases && !normalises) {
+      w.cell.b_U = layout.add_vector({{at + "b_U", n}});
+    }
+    if (kind == CellKind::kMlp || kind == CellKind::kMlpEncoder) {
+      w.cell.W_2 = layout.add_columns(half, {{at + "W_2", n}});
+      w.cell.b_2 = layout.add_vector({{at + "b_2", n}});
     }
     return w;
-  }
-
-  std::span<Real> bias(const std::string& at, const std::vector<Block>& gates) {
-    std::vector<Block> biases{{at + "b", gates.front().size}};
-    if (o.gate_biases) {
-      for (std::size_t g = 1; g < gates.size(); ++g) biases.push_back({at + "b" + gates[g].name, gates[g].size});
-    }
-    return layout.add_vector(biases);
-  }
-
-  void normalised(layers::CellWeights& w, const std::string& at, CellKind kind, std::size_t n,
-                  const std::vector<Block>& gates) {
-    const auto beside_letter = [&](const std::string& letter) {
-      std::vector<Block> together;
-      together.reserve(gates.size());
-      for (const auto& gate : gates) together.push_back({at + letter + gate.name, gate.size});
-      return layout.add_vector(together);
-    };
-    w.x_normalisation = {beside_letter("g"), beside_letter("b")};
-    w.U = layout.add_blocks(at, {{"U", n}}, gates);
-    if (kind == CellKind::kNormalisedTanh) return;
-    w.U_normalisation = {beside_letter("g_U"), beside_letter("b_U")};
-    if (kind == CellKind::kNormalisedLstm) {
-      w.c_normalisation = {layout.add_vector({{at + "g_c", n}}), layout.add_vector({{at + "b_c", n}})};
-    }
   }
 
   std::string layer(std::size_t k) const { return k == 0 ? "" : "layer" + std::to_string(k + 1) + "/"; }

@@ -40,7 +40,7 @@ struct Widths {
   std::size_t readout_input() const { return readout_state + readout_word + readout_context; }
 };
 
-/// The weights of tanh_layer.h.
+/// y = tanh(x W + b).
 struct TanhWeights {
   Matrix W;
   std::span<Real> b;

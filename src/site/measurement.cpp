@@ -13,7 +13,7 @@
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/model/systems.h"
+#include "rnnsearch/model/options.h"
 
 namespace rnnsearch::site {
 namespace {

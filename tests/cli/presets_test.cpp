@@ -4,9 +4,7 @@
 
 #include "cli/options/training_options.h"
 #include "rnnsearch/cli/options.h"
-#include "rnnsearch/model/option_rules.h"
 #include "rnnsearch/model/options.h"
-#include "rnnsearch/model/systems.h"
 #include "rnnsearch/train/options.h"
 
 namespace rnnsearch::cli {

@@ -117,7 +117,7 @@ struct Case {
     return all;
   }
 
-  ScoredMemory memory() { return {find_score("additive"), offsets, annotations.read(), keys.read(), v_a.row(0)}; }
+  ScoredMemory memory() { return {{offsets, annotations.read(), keys.read()}, find_score("additive"), v_a.row(0)}; }
   void forward() { scored_attention_forward({{memory(), sentence, {}, query.read()}, alpha.view(), context.view()}); }
   Scalar scalar() const {
     Scalar scalar{A, C, padded, offsets, sentence, query.values(), keys.values(), annotations.values(), {}, {}, {}, {}};

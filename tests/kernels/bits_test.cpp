@@ -86,7 +86,7 @@ void attend(Operands& o, std::size_t n, bool rounded, bool windows, bool guide) 
     std::vector<BFloat16> rounded_memory(2 * words * n);
     const MatrixView<BFloat16> rounded_annotations(rounded_memory.data(), words, n, n),
         rounded_keys(rounded_memory.data() + words * n, words, n, n);
-    ScoredMemory memory{&score, offsets, o.in(words, n), o.in(words, n), o.vector(n)};
+    ScoredMemory memory{{offsets, o.in(words, n), o.in(words, n)}, &score, o.vector(n)};
     if (rounded) {
       round_to_bfloat16(memory.annotations, rounded_annotations);
       round_to_bfloat16(memory.keys, rounded_keys);

@@ -38,7 +38,7 @@ struct Problem {
     fill(weights, sentence.size() * C);  // the loss is their product with the contexts
   }
   ScoredMemory memory() const {
-    return {&score, offsets, {annotations.data(), offsets.back(), C}, {keys.data(), offsets.back(), A}, v};
+    return {{offsets, {annotations.data(), offsets.back(), C}, {keys.data(), offsets.back(), A}}, &score, v};
   }
   Windows windows() const {
     Windows result;

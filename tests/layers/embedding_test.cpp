@@ -14,11 +14,11 @@ TEST(Embedding, TakesTheWordsRowsAndAddsTheBias) {
   Random random(1);
   Matrix E = random_matrix(random, 6, 3), bias = random_matrix(random, 1, 3), output(3, 3);
   const std::vector<WordId> words = {4, 0, 4};
-  embedding_forward({E.view(), bias.span()}, words, output.view());
+  EmbeddingTable{.weights = {E.view(), bias.span()}}.forward(words, output.view());
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(output.view()(i, j), E.view()(words[i], j) + bias.values[j]);
   }
-  embedding_forward({E.view(), {}}, words, output.view());
+  EmbeddingTable{.weights = {E.view(), {}}}.forward(words, output.view());
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(output.view()(i, j), E.view()(words[i], j));
   }
@@ -30,15 +30,18 @@ TEST(Embedding, BackwardEqualsCentralDifferencesWithRepeatedWords) {
   for (const bool biased : {true, false}) {
     Matrix E = random_matrix(random, 9, 4), bias = random_matrix(random, 1, 4), output(words.size(), 4);
     const Matrix above = random_matrix(random, words.size(), 4);
-    const auto loss = [&] {
-      embedding_forward({E.view(), biased ? bias.span() : std::span<double>{}}, words, output.view());
-      return weighted_sum(above, output.view());
-    };
     Matrix dE(9, 4), dbias(1, 4, kBefore), from_above = above, earlier = above;
     RowGradient table(9, 4);
+    const EmbeddingTable embedding{{E.view(), biased ? bias.span() : std::span<double>{}},
+                                   {{}, biased ? dbias.span() : std::span<double>{}},
+                                   &table};
+    const auto loss = [&] {
+      embedding.forward(words, output.view());
+      return weighted_sum(above, output.view());
+    };
     table.add(words, earlier.view());
     table.clear();  // what was there before must be gone
-    embedding_backward(table, biased ? dbias.span() : std::span<double>{}, words, from_above.view());
+    embedding.backward(words, from_above.view());
     ASSERT_THAT(table.words(), testing::ElementsAre(3, 5, 0, 8)) << "in the order of the first touch, each once";
     for (std::size_t i = 0; i < 4; ++i) std::copy_n(table.rows().row(i), 4, dE.view().row(table.words()[i]));
     expect_gradient("E", E.span(), dE.span(), 0, loss);

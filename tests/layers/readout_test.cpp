@@ -22,8 +22,8 @@ constexpr std::size_t n = 4, m = 3, kContext = 5, l = 6;
 
 /// Every weight matrix of a kind as `make` makes them. rank 0: W_o is not factored.
 template <class Make>
-Owned owned(ReadoutKind kind, std::size_t rank, std::size_t K, const Make& make) {
-  const bool linear = kind == ReadoutKind::kLinear, mlp = kind == ReadoutKind::kMlp;
+Owned owned(ReadoutKind kind, std::size_t rank, std::size_t K, const Make& make, bool affine = false) {
+  const bool linear = kind == ReadoutKind::kLinear && !affine, mlp = kind == ReadoutKind::kMlp;
   const std::size_t sums = linear ? 0 : kind == ReadoutKind::kMaxout ? 2 * l : l;
   const std::size_t H = linear ? n + m + kContext : l;
   return {linear ? Matrix() : make(n + m + kContext, sums),
@@ -38,7 +38,7 @@ Owned owned(ReadoutKind kind, std::size_t rank, std::size_t K, const Make& make)
 struct Case {
   ReadoutKind kind = ReadoutKind::kMaxout;
   std::size_t rank = 0;
-  bool drops = false;
+  bool drops = false, affine = false;
 };
 
 class Readouts : public testing::TestWithParam<Case> {
@@ -47,8 +47,10 @@ class Readouts : public testing::TestWithParam<Case> {
   const ReadoutKind kind = GetParam().kind;
   const std::size_t rank = GetParam().rank;
   Random random{5};
-  Owned weights = owned(kind, rank, K, [&](auto rows, auto cols) { return random_matrix(random, rows, cols); });
-  Owned gradient = owned(kind, rank, K, [](auto rows, auto cols) { return Matrix(rows, cols, kBefore); });
+  Owned weights = owned(
+      kind, rank, K, [&](auto rows, auto cols) { return random_matrix(random, rows, cols); }, GetParam().affine);
+  Owned gradient = owned(
+      kind, rank, K, [](auto rows, auto cols) { return Matrix(rows, cols, kBefore); }, GetParam().affine);
   Matrix state = random_matrix(random, R, n), word = random_matrix(random, R, m);
   Matrix context = random_matrix(random, R, kContext);
   std::vector<WordId> target = {3, 0, 10, 3, 5, 2, 2, 9, 3};
@@ -145,16 +147,16 @@ TEST_P(Readouts, LoseMinusTheLogarithmOfTheTargetsProbability) {
 }
 
 std::string name_of_case(const testing::TestParamInfo<Case>& chosen) {
-  constexpr const char* kNames[] = {"maxout", "tanh", "linear", "affine", "mlp"};
-  return std::string(kNames[static_cast<std::size_t>(chosen.param.kind)]) + "_rank_" +
-         std::to_string(chosen.param.rank) + (chosen.param.drops ? "_dropping" : "");
+  return (chosen.param.affine ? "affine" : name_of(chosen.param.kind)) + "_rank_" + std::to_string(chosen.param.rank) +
+         (chosen.param.drops ? "_dropping" : "");
 }
 INSTANTIATE_TEST_SUITE_P(Every, Readouts,
                          testing::Values(Case{}, Case{.rank = 1}, Case{.rank = 7}, Case{.drops = true},
                                          Case{ReadoutKind::kTanh}, Case{ReadoutKind::kTanh, 3},
                                          Case{ReadoutKind::kTanh, 0, true}, Case{ReadoutKind::kLinear},
-                                         Case{ReadoutKind::kLinear, 3, true}, Case{ReadoutKind::kAffine},
-                                         Case{ReadoutKind::kMlp}, Case{ReadoutKind::kMlp, 3, true}),
+                                         Case{ReadoutKind::kLinear, 3, true},
+                                         Case{.kind = ReadoutKind::kLinear, .affine = true}, Case{ReadoutKind::kMlp},
+                                         Case{ReadoutKind::kMlp, 3, true}),
                          name_of_case);
 
 /// Logits exist a block of rows at a time: many blocks, the last one not whole, must give what each row gives alone.

@@ -9,6 +9,7 @@
 
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
+#include "rnnsearch/kernels/softmax.h"
 
 namespace rnnsearch::layers {
 namespace {
@@ -99,10 +100,10 @@ TEST(ShortlistOutput, HasTheBitsOfTheVocabularyWhenTheListsHaveAllWords) {
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<WordId>(k);
   Sentences lists;
   for (int b = 0; b < 4; ++b) lists.add(all);
-  OutputActivations activations;
   std::vector<Real> expected(kSentence.size() * output.K);
-  output_log_probabilities(output.weights(false), output.input(), activations,
-                           {expected.data(), kSentence.size(), output.K});
+  const Matrix logits(expected.data(), kSentence.size(), output.K);
+  kernels::multiply(output.input(), output.weights(false).W_o, logits);
+  kernels::log_softmax(output.b_w, logits);
   for (const bool tied : {false, true}) EXPECT_EQ(log_probabilities(output, tied, lists, 2), expected);
 }
 

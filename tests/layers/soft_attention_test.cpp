@@ -163,7 +163,7 @@ class Problem {
   ConstMatrix state_rows(std::size_t first, std::size_t R) const {
     return {states.data() + first * n, R, n};
   }
-  SoftAttentionMemory memory() const {
+  kernels::AttentionMemory memory() const {
     return {offsets, annotations_view(),
             attention->has_keys() ? ConstMatrix{keys.data(), offsets.back(), A} : annotations_view()};
   }
@@ -213,10 +213,10 @@ TEST_P(SoftAttentions, HaveTheGradientOfCentralDifferences) {
 #endif
 
 std::string name_of_case(const testing::TestParamInfo<std::tuple<std::size_t, WindowKind>>& chosen) {
-  std::string name(kernels::scores()[std::get<0>(chosen.param)].name);
+  std::string name =
+      std::string(kernels::scores()[std::get<0>(chosen.param)].name) + "_" + name_of(std::get<1>(chosen.param));
   std::replace(name.begin(), name.end(), '-', '_');
-  constexpr const char* kWindows[] = {"global", "local_m", "local_p"};
-  return name + "_" + kWindows[static_cast<std::size_t>(std::get<1>(chosen.param))];
+  return name;
 }
 INSTANTIATE_TEST_SUITE_P(Every, SoftAttentions,
                          testing::Combine(testing::Range(std::size_t{0}, kernels::scores().size()),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -15,8 +16,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
-#include "rnnsearch/model/option_rules.h"
-#include "rnnsearch/model/systems.h"
+#include "rnnsearch/model/options.h"
 #include "tests/model/fixtures.h"
 #include "tests/model/systems.h"
 #include "tests/support/gradient_check.h"
@@ -25,293 +25,136 @@
 namespace rnnsearch::model {
 namespace {
 
+ModelOptions small() {
+  return widths(12, 6, 8, 5, 3);
+}
+constexpr const char* kTurnedRound = "reverse-source=true target-direction=right-to-left";
+
+/// What sets a system apart from one of an earlier row; without a base, from RNNsearch.
+struct SystemRow {
+  std::string name, base, settings;
+};
+
 /// Every choice there is, in the company its source gave it, and the two orders of a step with company of their own.
-std::vector<Variant> all_systems(const ModelOptions& widths) {
-  std::vector<Variant> all;
-  const auto add = [&](const char* name, ModelOptions o) { all.push_back({name, o}); };
+std::vector<Variant> all_systems() {
+  std::vector<SystemRow> rows{
+      // tanh cells, s_i read out, linear readout
+      {"notebook", "",
+       "cell=tanh encoder=bidirectional initial-state=zero state-word=previous readout=linear readout-state=current "
+       "start=embedded"},
+      {"notebook_general", "notebook", "attention=general"},
+      {"notebook_as_printed", "notebook", "feedback=output embedding-biases=false"},
+      {"notebook_as_printed_factored", "notebook", "feedback=output readout-rank=4 layers=2"},
+      {"notebook_dot", "notebook", "attention=dot encoder-state=4"},  // [forward; backward] is as wide as s
+      {"notebook_scaled_dot_factored", "notebook_dot", "attention=scaled-dot readout-rank=4"},
 
-  ModelOptions notebook = widths;  // tanh cells, s_i read out, linear readout
-  notebook.cell = Cell::kTanh;
-  notebook.encoder = Encoder::kBidirectional;
-  notebook.initial_state = InitialState::kZero;
-  notebook.state_word = Step::kPrevious;
-  notebook.readout = Readout::kLinear;
-  notebook.readout_state = Step::kCurrent;
-  notebook.start = Start::kEmbedded;
-  add("notebook", notebook);
-  ModelOptions o = notebook;
-  o.attention = attention_of("general");
-  add("notebook_general", o);
-  o = notebook;
-  o.feedback = Feedback::kOutput;
-  o.embedding_biases = false;
-  add("notebook_as_printed", o);
-  o.embedding_biases = true;
-  o.readout_rank = 4;
-  o.layers = 2;
-  add("notebook_as_printed_factored", o);
-  o = notebook;
-  o.attention = attention_of("general");
-  o.encoder_state = widths.state / 2;  // [forward; backward] is as wide as s
-  o.attention = attention_of("dot");
-  add("notebook_dot", o);
-  o.attention = attention_of("scaled-dot");
-  o.readout_rank = 4;
-  add("notebook_scaled_dot_factored", o);
+      {"seq2seq_gru", "",
+       "attention=none encoder=forward initial-state=final state-word=previous state-inputs=word readout-inputs=state "
+       "readout=linear readout-state=current start=embedded"},
+      {"seq2seq_tanh", "seq2seq_gru", "cell=tanh"},
+      {"seq2seq_lstm_of_two_layers", "seq2seq_gru", "cell=lstm layers=2 gate-biases=true"},
+      {"seq2seq_lstm_projected", "seq2seq_lstm_of_two_layers", "initial-state=projected embedding-biases=false"},
 
-  ModelOptions seq2seq = widths;
-  seq2seq.attention = Attention::kNone;
-  seq2seq.encoder = Encoder::kForward;
-  seq2seq.initial_state = InitialState::kFinal;
-  seq2seq.state_word = Step::kPrevious;
-  seq2seq.state_inputs = {.word = true};
-  seq2seq.readout_inputs = {.state = true};
-  seq2seq.readout = Readout::kLinear;
-  seq2seq.readout_state = Step::kCurrent;
-  seq2seq.start = Start::kEmbedded;
-  add("seq2seq_gru", seq2seq);
-  o = seq2seq;
-  o.cell = Cell::kTanh;
-  add("seq2seq_tanh", o);
-  o.cell = Cell::kLstm;
-  o.layers = 2;
-  o.gate_biases = true;
-  add("seq2seq_lstm_of_two_layers", o);
-  o.initial_state = InitialState::kProjected;
-  o.embedding_biases = false;
-  add("seq2seq_lstm_projected", o);
-  for (const auto& [name, cell] :
-       {std::pair{"gru", Cell::kGru}, std::pair{"tanh", Cell::kTanh}, std::pair{"lstm", Cell::kLstm}}) {
-    o = seq2seq;  // the encoder reads <start> and <end> around the sentence
-    o.source_start = true;
-    o.cell = cell;
-    add(fmt::format("seq2seq_{}_from_start_symbol", name).c_str(), o);
-    o.layers = 2;
-    o.state_inputs.context = o.readout_inputs.context = true;
-    o.encoder = Encoder::kBidirectional;
-    o.initial_state = InitialState::kBackward;
-    add(fmt::format("seq2seq_{}_from_start_symbol_bidirectional_with_context", name).c_str(), o);
-  }
+      {"replication", "",
+       "cell=mlp attention=mlp initial-state=forward state-word=previous readout=mlp readout-state=current "
+       "feedback=output"},
+      {"replication_of_sources_without_end_symbol", "replication", "source-end=false"},
+      {"replication_without_the_path_between_states", "replication_of_sources_without_end_symbol",
+       "initial-state=zero"},
+      {"replication_without_shortcuts", "replication", "readout-inputs=state"},
+      {"replication_without_the_word_in_the_state", "replication", "state-inputs=context"},
+      {"replication_without_the_word", "replication_without_the_word_in_the_state", "readout-inputs=state,context"},
+      {"replication_without_the_word_fed_with_words", "replication_without_the_word", "feedback=word"},
+      {"replication_with_a_state_that_sees_itself_alone", "replication", "state-inputs=none"},
+      {"replication_fed_with_words", "replication", "feedback=word readout-rank=3"},
 
-  ModelOptions replication = widths;
-  replication.cell = Cell::kMlp;
-  replication.attention = attention_of("mlp");
-  replication.initial_state = InitialState::kForward;
-  replication.state_word = Step::kPrevious;
-  replication.readout = Readout::kMlp;
-  replication.readout_state = Step::kCurrent;
-  replication.feedback = Feedback::kOutput;
-  add("replication", replication);
-  o = replication;
-  o.source_end = false;
-  add("replication_of_sources_without_end_symbol", o);
-  o.initial_state = InitialState::kZero;
-  add("replication_without_the_path_between_states", o);
-  o = replication;
-  o.readout_inputs = {.state = true};
-  add("replication_without_shortcuts", o);
-  o = replication;
-  o.state_inputs = {.context = true};
-  add("replication_without_the_word_in_the_state", o);
-  o.readout_inputs = {.state = true, .context = true};
-  add("replication_without_the_word", o);
-  o.feedback = Feedback::kWord;
-  add("replication_without_the_word_fed_with_words", o);
-  o = replication;
-  o.state_inputs = {};
-  add("replication_with_a_state_that_sees_itself_alone", o);
-  o = replication;
-  o.feedback = Feedback::kWord;
-  o.readout_rank = 3;
-  add("replication_fed_with_words", o);
+      {"stacked_gru", "",
+       "gru-reset=after gate-biases=true layers=2 encoder=forward initial-state=final state-word=previous "
+       "readout=linear readout-inputs=state readout-state=current start=embedded"},
+      {"stacked_gru_bidirectional", "stacked_gru",
+       "gate-biases=false layers=3 encoder=bidirectional initial-state=backward"},
 
-  ModelOptions stacked = widths;
-  stacked.gru_reset = GruReset::kAfter;
-  stacked.gate_biases = true;
-  stacked.layers = 2;
-  stacked.encoder = Encoder::kForward;
-  stacked.initial_state = InitialState::kFinal;
-  stacked.state_word = Step::kPrevious;
-  stacked.readout = Readout::kLinear;
-  stacked.readout_inputs = {.state = true};
-  stacked.readout_state = Step::kCurrent;
-  stacked.start = Start::kEmbedded;
-  add("stacked_gru", stacked);
-  o = stacked;
-  o.gate_biases = false;
-  o.layers = 3;
-  o.encoder = Encoder::kBidirectional;
-  o.initial_state = InitialState::kBackward;
-  add("stacked_gru_bidirectional", o);
+      {"luong_general", "",
+       "cell=lstm gate-biases=true layers=2 encoder=forward attend-from=current initial-state=final "
+       "state-word=previous state-inputs=word readout=tanh readout-inputs=state,context readout-state=current "
+       "input-feeding=true start=embedded attention=general"},
+      {"luong_dot", "luong_general", "attention=dot"},
+      {"luong_concat_without_feeding", "luong_general", "attention=concat input-feeding=false"},
+      {"luong_local_p", "luong_general", "window=2 attention-window=local-p"},
+      {"luong_local_m", "luong_local_p", "attention=dot attention-window=local-m"},
+      {"gru_local_m_maxout_fed", "luong_local_m",
+       "cell=gru layers=1 attention=additive readout=maxout encoder=bidirectional initial-state=forward"},
 
-  ModelOptions luong = widths;
-  luong.cell = Cell::kLstm;
-  luong.gate_biases = true;
-  luong.layers = 2;
-  luong.encoder = Encoder::kForward;
-  luong.attend_from = Step::kCurrent;
-  luong.initial_state = InitialState::kFinal;
-  luong.state_word = Step::kPrevious;
-  luong.state_inputs = {.word = true};
-  luong.readout = Readout::kTanh;
-  luong.readout_inputs = {.state = true, .context = true};
-  luong.readout_state = Step::kCurrent;
-  luong.input_feeding = true;
-  luong.start = Start::kEmbedded;
-  luong.attention = attention_of("general");
-  add("luong_general", luong);
-  o = luong;
-  o.attention = attention_of("dot");
-  add("luong_dot", o);
-  o.attention = attention_of("concat");
-  o.input_feeding = false;
-  add("luong_concat_without_feeding", o);
-  o = luong;
-  o.window = 2;
-  o.attention_window = AttentionWindow::kLocalP;
-  add("luong_local_p", o);
-  o.attention = attention_of("dot");
-  o.attention_window = AttentionWindow::kLocalM;
-  add("luong_local_m", o);
-  o.cell = Cell::kGru;
-  o.layers = 1;
-  o.attention = Attention::kAdditive;
-  o.readout = Readout::kMaxout;
-  o.encoder = Encoder::kBidirectional;
-  o.initial_state = InitialState::kForward;
-  add("gru_local_m_maxout_fed", o);
+      // the readout reads s_{i-1}
+      {"rnnsearch_lstm", "", "cell=lstm"},
+      {"rnnsearch_lstm_of_two_layers", "rnnsearch_lstm", "layers=2 state-word=previous encoder-state=5"},
+      {"rnnsearch_tanh_without_words", "rnnsearch_lstm_of_two_layers",
+       "cell=tanh attention=mlp readout-inputs=state,context state-inputs=context readout=tanh"},
+      {"rnnsearch_mlp_local_p", "rnnsearch_lstm", "cell=mlp attention-window=local-p window=3"},
+      {"rnnencdec_lstm", "rnnsearch_lstm", "attention=none"},
+      {"rnnencdec_lstm_bidirectional_from_zero", "rnnencdec_lstm",
+       "encoder=bidirectional initial-state=zero readout-inputs=state,word"},
 
-  ModelOptions search = widths;  // the readout reads s_{i-1}
-  search.cell = Cell::kLstm;
-  add("rnnsearch_lstm", search);
-  o = search;
-  o.layers = 2;
-  o.state_word = Step::kPrevious;
-  o.encoder_state = 5;
-  add("rnnsearch_lstm_of_two_layers", o);
-  o.cell = Cell::kTanh;
-  o.attention = attention_of("mlp");
-  o.readout_inputs = {.state = true, .context = true};
-  o.state_inputs = {.context = true};
-  o.readout = Readout::kTanh;
-  add("rnnsearch_tanh_without_words", o);
-  o = search;
-  o.cell = Cell::kMlp;
-  o.attention_window = AttentionWindow::kLocalP;
-  o.window = 3;
-  add("rnnsearch_mlp_local_p", o);
-  o = search;
-  o.attention = Attention::kNone;
-  add("rnnencdec_lstm", o);
-  o.encoder = Encoder::kBidirectional;
-  o.initial_state = InitialState::kZero;
-  o.readout_inputs = {.state = true, .word = true};
-  add("rnnencdec_lstm_bidirectional_from_zero", o);
-  o = widths;  // every shape of a fixed context: without and with the tanh layer of Cho et al. (2014)
-  o.attention = Attention::kNone;
-  for (const auto fixed : {FixedContext::kLastState, FixedContext::kTanh}) {
-    o.fixed_context = fixed;
-    const std::string name = fixed == FixedContext::kTanh ? "cho_2014" : "rnnencdec";
-    const auto add_fixed = [&](const char* of, const std::function<void(ModelOptions&)>& change) {
-      ModelOptions changed = o;
-      change(changed);
-      all.push_back({name + of, changed});
-    };
-    add_fixed("", [](auto&) {});
-    add_fixed("_of_two_layers", [](auto& x) { x.layers = 2; });
-    add_fixed("_with_a_narrow_encoder", [](auto& x) { x.encoder_state = 5; });
-    add_fixed("_bidirectional", [](auto& x) { x.encoder = Encoder::kBidirectional; });
-    add_fixed("_bidirectional_with_a_narrow_encoder", [](auto& x) {
-      x.encoder = Encoder::kBidirectional;
-      x.encoder_state = 5;
-      x.layers = 2;
-    });
-    add_fixed("_context_in_the_state_alone", [](auto& x) { x.readout_inputs.context = false; });
-    add_fixed("_context_in_the_readout_alone", [](auto& x) {
-      x.state_inputs.context = false;
-      x.encoder_state = 3;
-    });
-    add_fixed("_linear_readout_of_the_new_state", [](auto& x) {
-      x.state_word = Step::kPrevious;
-      x.readout_state = Step::kCurrent;
-      x.readout = Readout::kLinear;
-      x.cell = Cell::kLstm;
-      x.encoder_state = 7;
-    });
-  }
-
-  for (const ModelOptions& system : {notebook, stacked, luong}) {
-    o = system;
-    o.layer_normalization = true;
-    o.gate_biases = false;
-    add((name_of(o.cell) + "_normalised").c_str(), o);
-  }
-  o.encoder = Encoder::kBidirectional;
-  o.initial_state = InitialState::kProjected;
-  add("lstm_normalised_bidirectional", o);
-  // The source from its last word to the first, and the target too.
-  const auto add_turned = [&](const std::string& name, ModelOptions turned) {
-    turned.reverse_source = true;
-    add((name + "_of_a_reversed_source").c_str(), turned);
-    turned.target_direction = TargetDirection::kRightToLeft;
-    if (turned.attention_window != AttentionWindow::kLocalM) add((name + "_turned_round").c_str(), turned);
-    turned.reverse_source = false;
-    if (turned.attention_window != AttentionWindow::kLocalM) add((name + "_right_to_left").c_str(), turned);
+      {"tanh_normalised", "notebook", "layer-normalization=true"},
+      {"gru_normalised", "stacked_gru", "layer-normalization=true gate-biases=false"},
+      {"lstm_normalised", "luong_general", "layer-normalization=true gate-biases=false"},
+      {"lstm_normalised_bidirectional", "lstm_normalised", "encoder=bidirectional initial-state=projected"},
   };
-  add_turned("notebook", notebook);
-  add_turned("seq2seq", seq2seq);
-  o = seq2seq;
-  o.source_start = true;
-  add_turned("seq2seq_from_start_symbol", o);
-  o = replication;
-  o.source_end = false;
-  add_turned("replication_of_sources_without_end_symbol", o);
-  o = luong;
-  o.window = 2;
-  o.attention_window = AttentionWindow::kLocalP;
-  add_turned("luong_local_p", o);
-  o.attention_window = AttentionWindow::kLocalM;
-  add_turned("luong_local_m", o);
+  const auto add = [&](const std::string& name, const std::string& base, const std::string& settings) {
+    rows.push_back({name, base, settings});
+  };
+  for (const std::string cell : {"gru", "tanh", "lstm"}) {  // the encoder reads <start> and <end> around the sentence
+    const std::string started = "seq2seq_" + cell + "_from_start_symbol";
+    add(started, "seq2seq_gru", "source-start=true cell=" + cell);
+    add(started + "_bidirectional_with_context", started,
+        "layers=2 state-inputs=word,context readout-inputs=state,context encoder=bidirectional initial-state=backward");
+  }
+  // Every shape of a fixed context: without and with the tanh layer of Cho et al. (2014).
+  for (const auto& [name, fixed] :
+       std::map<std::string, std::string>{{"rnnencdec", "last-state"}, {"cho_2014", "tanh"}}) {
+    add(name, "", "attention=none fixed-context=" + fixed);
+    add(name + "_of_two_layers", name, "layers=2");
+    add(name + "_with_a_narrow_encoder", name, "encoder-state=5");
+    add(name + "_bidirectional", name, "encoder=bidirectional");
+    add(name + "_bidirectional_with_a_narrow_encoder", name, "encoder=bidirectional encoder-state=5 layers=2");
+    add(name + "_context_in_the_state_alone", name, "readout-inputs=state,word");
+    add(name + "_context_in_the_readout_alone", name, "state-inputs=word encoder-state=3");
+    add(name + "_linear_readout_of_the_new_state", name,
+        "state-word=previous readout-state=current readout=linear cell=lstm encoder-state=7");
+  }
+  // The source from its last word to the first, and the target too.
+  for (const std::string base : {"notebook", "seq2seq_gru", "seq2seq_gru_from_start_symbol",
+                                 "replication_of_sources_without_end_symbol", "luong_local_p", "luong_local_m"}) {
+    add(base + "_of_a_reversed_source", base, "reverse-source=true");
+    if (base == "luong_local_m") continue;
+    add(base + "_turned_round", base, kTurnedRound);
+    add(base + "_right_to_left", base, "target-direction=right-to-left");
+  }
   // Every tie of the embeddings, with the equations of RNNsearch, RNNencdec, Luong's (whose readout is fed back) and
   // seq2seq's.
-  for (const auto tied : {TiedEmbeddings::kTarget, TiedEmbeddings::kSourceTarget, TiedEmbeddings::kAll}) {
-    const auto add_tied = [&](const std::string& name, ModelOptions tie) {
-      tie.tied_embeddings = tied;
-      if (tie.ties_sides()) tie.source_words = tie.target_words;
-      all.push_back({name + "_tied_" +
-                         (tied == TiedEmbeddings::kTarget ? "target"
-                          : tied == TiedEmbeddings::kAll  ? "all"
-                                                          : "sides"),
-                     tie});
-    };
-    o = widths;
-    o.maxout = o.embedding;
-    add_tied("rnnsearch", o);
-    o = widths;
-    o.readout_rank = o.embedding;
-    o.embedding_biases = false;
-    o.state_word = Step::kPrevious;
-    add_tied("rnnsearch_factored", o);
-    o.attention = Attention::kNone;
-    add_tied("rnnencdec_factored", o);
-    o = notebook;
-    o.feedback = Feedback::kOutput;
-    add_tied("notebook_as_printed", o);
-    o = luong;
-    o.embedding_biases = false;
-    o.embedding = o.state;
-    add_tied("luong", o);
-    o = seq2seq;
-    o.embedding = o.state;
-    add_tied("seq2seq", o);
-    o.source_start = true;
-    add_tied("seq2seq_from_start_symbol", o);
+  for (const std::string tied : {"target", "source-target", "all"}) {
+    const std::string name = "_tied_" + (tied == "source-target" ? "sides" : tied);
+    const std::string tie = "tied-embeddings=" + tied + (tied == "target" ? " " : " source-words=13 ");
+    add("rnnsearch" + name, "", tie + "maxout=6");
+    add("rnnsearch_factored" + name, "", tie + "readout-rank=6 embedding-biases=false state-word=previous");
+    add("rnnencdec_factored" + name, "rnnsearch_factored" + name, "attention=none");
+    add("notebook_as_printed" + name, "notebook", tie + "feedback=output");
+    add("luong" + name, "luong_general", tie + "embedding-biases=false embedding=8");
+    add("seq2seq" + name, "seq2seq_gru", tie + "embedding=8");
+    add("seq2seq_from_start_symbol" + name, "seq2seq" + name, "source-start=true");
+  }
+  std::vector<Variant> all;
+  for (const SystemRow& row : rows) {
+    const auto base =
+        std::find_if(all.begin(), all.end(), [&](const Variant& earlier) { return earlier.name == row.base; });
+    EXPECT_TRUE(row.base.empty() || base != all.end()) << row.base;
+    all.push_back({row.name, with(base == all.end() ? small() : base->options, row.settings)});
   }
   return all;
 }
 
 /// Systems that drop: all there are with one kind or the other, and cells of two layers with both.
-std::vector<Variant> dropping_systems(const ModelOptions& widths) {
+std::vector<Variant> dropping_systems() {
   std::vector<Variant> all;
   const auto add = [&](const std::string& name, ModelOptions o, DropoutKind kind) {
     o.dropout = 0.3;
@@ -326,14 +169,14 @@ std::vector<Variant> dropping_systems(const ModelOptions& widths) {
     o.target_word_dropout = reads ? 0.25 : 0;
     all.push_back({name + "_words_" + name_of(kind), o});
   };
-  for (const Variant& system : all_systems(widths)) {
+  for (const Variant& system : all_systems()) {
     add(system.name, system.options, all.size() % 2 == 0 ? DropoutKind::kVariational : DropoutKind::kPlain);
     if (all.size() % 3 == 0) add_words_alone(system.name, system.options, all.back().options.dropout_kind);
   }
   for (const DropoutKind kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
     for (const Step word : {Step::kPrevious, Step::kCurrent}) {
       for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
-        ModelOptions o = widths;
+        ModelOptions o = small();
         o.state_word = word;
         o.attention = attention;
         add_words_alone("rnn_" + name_of(attention) + "_" + name_of(word), o, kind);
@@ -344,15 +187,13 @@ std::vector<Variant> dropping_systems(const ModelOptions& widths) {
   }
   for (const Cell cell : {Cell::kGru, Cell::kLstm, Cell::kTanh}) {
     for (const DropoutKind kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
-      ModelOptions o = widths;
+      ModelOptions o = small();
       o.cell = cell;
       o.layers = 2;
       add("rnnsearch_of_two_layers_" + name_of(cell), o, kind);
     }
   }
-  ModelOptions search = widths;
-  search.attention_dropout = 0.5;
-  all.push_back({"rnnsearch_attention_only", search});
+  all.push_back({"rnnsearch_attention_only", with(small(), "attention-dropout=0.5")});
   return all;
 }
 
@@ -475,17 +316,11 @@ std::string name_of_case(const testing::TestParamInfo<Variant>& chosen) {
 
 constexpr DropoutSeed kDropoutSeed{.seed = 7, .update = 1000, .first_pair = 2, .pair_stride = 3};
 
-ModelOptions dropping_words(ModelOptions options, DropoutKind kind) {
-  options.source_word_dropout = 0.3;
-  options.target_word_dropout = 0.25;
-  options.dropout_kind = kind;
-  return options;
+std::vector<Variant> dropping_words(const std::string& kind) {
+  const std::string shares = "source-word-dropout=0.3 target-word-dropout=0.25 dropout-kind=";
+  return variants(with(small(), shares + kind), 4);
 }
-ModelOptions turned_round(ModelOptions options) {
-  options.reverse_source = true;
-  options.target_direction = TargetDirection::kRightToLeft;
-  return options;
-}
+
 // ---- against the sources' equations
 
 class Systems : public testing::TestWithParam<Variant> {
@@ -566,6 +401,29 @@ TEST_P(Systems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
     return model.loss(source, target).negative_log_likelihood;
   });
 }
+
+/// RNNsearch and RNNencdec, with either word in the state, plain or with all that may be added.
+class EveryElement : public Systems {};
+
+TEST_P(EveryElement, HasTheGradientOfCentralDifferences) {
+  Model model(GetParam().options);
+  fill(model, 7);
+  Random random(7);
+  const Sentences source = random_sentences(random, 5, 6, 9), target = random_sentences(random, 5, 6, 10);
+  model.accumulate_gradient(source, target);
+  expect_central_differences(model, whole_gradient(model), 1000,
+                             [&] { return model.loss(source, target).negative_log_likelihood; });
+}
+
+std::vector<Variant> plain_and_full() {
+  std::vector<Variant> some = variants(widths(9, 4, 5, 6, 3), 4);
+  std::erase_if(some, [](const Variant& one) {
+    const ModelOptions& o = one.options;
+    return o.gate_biases != (o.readout_rank > 0) || o.embedding_biases == o.gate_biases;
+  });
+  return some;
+}
+INSTANTIATE_TEST_SUITE_P(Rnnsearch, EveryElement, testing::ValuesIn(plain_and_full()), name_of_case);
 
 TEST_P(Systems, GiveABatchTheScoresOfItsSentencesOneByOne) {
   Model model(GetParam().options);
@@ -660,35 +518,52 @@ TEST_P(Systems, ComputeTheSameBitsOnAnyNumberOfThreads) {
 TEST_P(Systems, FinishEachPartOfTheGradientOnce) {
   Model model(GetParam().options);
   fill(model, 61);
-  std::vector<int> elements(model.gradient().size());
-  for (const auto& part : model.gradient_parts()) {
+  const auto parts = model.gradient_parts();
+  std::vector<int> elements(model.gradient().size()), tables(model.table_gradients().size());
+  for (const auto& part : parts) {
+    if (part.table >= 0) ++tables[static_cast<std::size_t>(part.table)];
     for (std::size_t i = 0; i < part.size; ++i) ++elements[part.first + i];
   }
   EXPECT_EQ(elements, std::vector<int>(elements.size(), 1));
+  EXPECT_EQ(tables, std::vector<int>(tables.size(), 1));
   Random random(62);
   const Sentences source = random_sentences(random, 4, 7, 12), target = random_sentences(random, 4, 7, 13);
-  std::vector<std::vector<float>> finished;
   const auto copy_of = [&](const GradientPart& part) {
-    const auto& [first, size, table] = part;
-    if (table < 0)
-      return std::vector<float>(model.gradient().begin() + static_cast<std::ptrdiff_t>(first),
-                                model.gradient().begin() + static_cast<std::ptrdiff_t>(first + size));
-    const auto rows = model.table_gradients()[static_cast<std::size_t>(table)].rows.rows();
+    if (part.table < 0) {
+      const auto values = model.gradient().subspan(part.first, part.size);
+      return std::vector<float>(values.begin(), values.end());
+    }
+    const auto rows = model.table_gradients()[static_cast<std::size_t>(part.table)].rows.rows();
     return std::vector<float>(rows.data, rows.data + rows.rows * rows.cols);
   };
-  model.accumulate_gradient(source, target, {.finished = [&](const GradientPart& part) {
-                              ASSERT_EQ(part.first, model.gradient_parts()[finished.size()].first);
-                              finished.push_back(copy_of(part));
-                            }});
-  ASSERT_EQ(finished.size(), model.gradient_parts().size());
-  for (std::size_t part = 0; part < finished.size(); ++part)
-    EXPECT_EQ(finished[part], copy_of(model.gradient_parts()[part])) << part;
+  for (int batch = 0; batch < 3; ++batch) {  // the last one without pairs
+    std::vector<std::vector<float>> finished;
+    const GradientOptions how{.finished = [&](const GradientPart& part) {
+      ASSERT_EQ(part.first, parts[finished.size()].first);
+      finished.push_back(copy_of(part));
+    }};
+    model.accumulate_gradient(batch < 2 ? source : Sentences(), batch < 2 ? target : Sentences(), how);
+    ASSERT_EQ(finished.size(), parts.size());
+    for (std::size_t part = 0; part < parts.size(); ++part) EXPECT_EQ(finished[part], copy_of(parts[part])) << part;
+  }
+}
+
+// The sums of the source words over the ranks take longest, and weights can be computed while they travel.
+TEST(GradientPartsOfRnnsearch, OfTheSourceWordsComeBeforeTheEncodersWeights) {
+  const Model model(small());
+  const auto parts = model.gradient_parts();
+  ASSERT_GE(parts.size(), 3U);
+  EXPECT_EQ(parts[parts.size() - 3].table, 0);
+  const std::size_t m = 6, n = 8, of_direction = m * 3 * n + n + n * 3 * n;
+  for (const auto& part : parts.last(2)) EXPECT_EQ(part.table, -1);
+  EXPECT_EQ(parts[parts.size() - 2].size, m + of_direction);  // with the bias of the embedding
+  EXPECT_EQ(parts.back().size, of_direction);
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Every, Systems, testing::ValuesIn(all_systems(widths(12, 6, 8, 5, 3))), name_of_case);
-INSTANTIATE_TEST_SUITE_P(Rnnsearch, Systems, testing::ValuesIn(variants(widths(12, 6, 8, 5, 3), 4)), name_of_case);
-INSTANTIATE_TEST_SUITE_P(TurnedRound, Systems, testing::ValuesIn(variants(turned_round(widths(12, 6, 8, 5, 3)), 4)),
+INSTANTIATE_TEST_SUITE_P(Every, Systems, testing::ValuesIn(all_systems()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Rnnsearch, Systems, testing::ValuesIn(variants(small(), 4)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(TurnedRound, Systems, testing::ValuesIn(variants(with(small(), kTurnedRound), 4)),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Combined, Systems, testing::ValuesIn(all_combinations(widths(12, 4, 6, 5, 3))), name_of_case);
 
@@ -711,20 +586,16 @@ Sentences random_links(Random& random, const Sentences& source, const Sentences&
 }
 
 /// Systems whose attention sees the whole sentence, with and without dropout, in every order of words.
-std::vector<Variant> guided_systems(const ModelOptions& widths) {
+std::vector<Variant> guided_systems() {
   std::vector<Variant> all;
-  for (const auto& systems : {all_systems(widths), dropping_systems(widths)}) {
+  for (const auto& systems : {all_systems(), dropping_systems()}) {
     for (const Variant& system : systems) {
       if (!system.options.attends() || system.options.attention_window != AttentionWindow::kGlobal) continue;
       all.push_back(system);
     }
   }
-  for (const bool turned : {false, true}) {
-    ModelOptions o = widths;
-    o.reverse_source = turned;
-    o.target_direction = turned ? TargetDirection::kRightToLeft : TargetDirection::kLeftToRight;
-    all.push_back({turned ? "rnnsearch_turned_round" : "rnnsearch", o});
-  }
+  all.push_back({"rnnsearch", small()});
+  all.push_back({"rnnsearch_turned_round", with(small(), kTurnedRound)});
   return all;
 }
 
@@ -799,7 +670,7 @@ TEST_P(GuidedSystems, ComputeWithoutLinksWhatUnguidedOnesDo) {
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Every, GuidedSystems, testing::ValuesIn(guided_systems(widths(12, 6, 8, 5, 3))), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Every, GuidedSystems, testing::ValuesIn(guided_systems()), name_of_case);
 
 // ---- with dropout
 
@@ -904,8 +775,12 @@ TEST_P(DroppingSystems, DropNothingInInference) {
     if (after) model.accumulate_gradient(source, target, {.dropout_seed = kDropoutSeed});
     EXPECT_EQ(model.loss(source, target).negative_log_likelihood, plain.loss(source, target).negative_log_likelihood);
     const auto encoded = model.encode(source), expected = plain.encode(source);
-    EXPECT_TRUE(encoded.annotations == expected.annotations && encoded.contexts == expected.contexts);
-    EXPECT_TRUE(encoded.initial_states == expected.initial_states);
+    for (const auto member : {&Encoded::annotations, &Encoded::contexts, &Encoded::initial_states}) {
+      const auto found = (encoded.*member).view(), wanted = (expected.*member).view();
+      const std::size_t bytes = found.rows * found.cols * sizeof(Real);
+      ASSERT_EQ(bytes, wanted.rows * wanted.cols * sizeof(Real));
+      EXPECT_TRUE(bytes == 0 || std::memcmp(found.data, wanted.data, bytes) == 0);
+    }
     const std::size_t R = source.size(), K = without.target_words;
     std::vector<std::uint32_t> same(R);
     std::iota(same.begin(), same.end(), 0u);
@@ -944,20 +819,15 @@ TEST_P(DroppingSystems, ComputeTheSameBitsOnAnyNumberOfThreads) {
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Every, DroppingSystems, testing::ValuesIn(dropping_systems(widths(12, 6, 8, 5, 3))),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Every, DroppingSystems, testing::ValuesIn(dropping_systems()), name_of_case);
 
-INSTANTIATE_TEST_SUITE_P(DroppingWords, DroppingSystems,
-                         testing::ValuesIn(variants(dropping_words(widths(12, 6, 8, 5, 3), DropoutKind::kPlain), 4)),
-                         name_of_case);
-INSTANTIATE_TEST_SUITE_P(DroppingWordsTogether, DroppingSystems,
-                         testing::ValuesIn(variants(dropping_words(widths(12, 6, 8, 5, 3), DropoutKind::kVariational),
-                                                    4)),
+INSTANTIATE_TEST_SUITE_P(DroppingWords, DroppingSystems, testing::ValuesIn(dropping_words("plain")), name_of_case);
+INSTANTIATE_TEST_SUITE_P(DroppingWordsTogether, DroppingSystems, testing::ValuesIn(dropping_words("variational")),
                          name_of_case);
 
 #ifndef RNNSEARCH_DOUBLE
 TEST(Dropout, OfNothingHasTheBitsOfAModelWithoutIt) {
-  ModelOptions options = widths(12, 6, 8, 5, 3);
+  ModelOptions options = small();
   options.layers = 2;
   Model model(options), other(options);
   fill(model, 1);
@@ -971,7 +841,7 @@ TEST(Dropout, OfNothingHasTheBitsOfAModelWithoutIt) {
 #else
 /// The readout of one linear layer is linear in what is dropped there: the mean over many masks is the sum itself.
 TEST(Dropout, KeepsTheExpectationOfWhatIsDropped) {
-  ModelOptions options = widths(12, 6, 8, 5, 3);
+  ModelOptions options = small();
   options.dropout = 0.25;
   Dropout dropout(options);
   constexpr std::size_t kUpdates = 20000;

@@ -1,8 +1,11 @@
 // What the model's tests share: small models of every kind with weights large enough to matter, and random sentences.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,18 @@ struct Variant {
 
   friend void PrintTo(const Variant& variant, std::ostream* stream) { *stream << variant.name; }
 };
+
+/// The options with these settings, by the names of the options: "cell=lstm layers=2".
+inline ModelOptions with(ModelOptions options, const std::string& settings) {
+  const OptionList list = options_of(options);
+  std::istringstream all(settings);
+  for (std::string setting; all >> setting;) {
+    const std::size_t equals = setting.find('=');
+    const Option* const option = list.find(setting.substr(0, equals));
+    EXPECT_TRUE(option && option->read(setting.substr(equals + 1))) << setting;
+  }
+  return options;
+}
 
 /// Attention, the state's word, gate biases, embedding biases, a factored readout: each with and without, all together.
 inline std::vector<Variant> variants(const ModelOptions& widths, std::size_t readout_rank) {

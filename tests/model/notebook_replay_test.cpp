@@ -20,7 +20,7 @@
 #include "model/impl.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scores.h"
-#include "rnnsearch/model/option_rules.h"
+#include "rnnsearch/model/options.h"
 #include "tests/model/fixtures.h"
 #include "tests/model/notebook.h"
 
@@ -216,9 +216,8 @@ class Replayed {
       kernels::multiply({state, 1, o.state}, {model_.parameters().data() + W_a.offset, o.state, A, W_a.stride},
                         {query.data(), 1, A});
     }
-    const auto& all = score.projects_keys ? encoded.keys : encoded.annotations;
-    Vector keys(all.begin() + static_cast<std::ptrdiff_t>(first * A),
-                all.begin() + static_cast<std::ptrdiff_t>((first + Tx) * A));
+    const auto own = (score.projects_keys ? encoded.keys : encoded.annotations).view().row_range(first, Tx);
+    Vector keys(own.data, own.data + Tx * A);
     for (std::size_t a = 0; a < A; ++a) keys.push_back(score.has_v ? -query[a] : 0);  // tanh(q - q) = 0, q . 0 = 0
     Vector v(A, score.scaled ? 1 / std::sqrt(static_cast<double>(A)) : 1);
     for (std::size_t a = 0; a < A && score.has_v; ++a) v[a] = value("attention/v_a", 0, a);
@@ -226,7 +225,7 @@ class Replayed {
     const std::vector<std::uint32_t> sentence{0};
     const Vector annotations((Tx + 1) * C, 0.0);
     Vector alpha(Tx + 1), context(C);
-    const kernels::ScoredMemory memory{&score, offsets, {annotations.data(), Tx + 1, C}, {keys.data(), Tx + 1, A}, v};
+    const kernels::ScoredMemory memory{{offsets, {annotations.data(), Tx + 1, C}, {keys.data(), Tx + 1, A}}, &score, v};
     kernels::scored_attention_forward(
         {{memory, sentence, {}, {query.data(), 1, A}}, {alpha.data(), 1, Tx + 1}, {context.data(), 1, C}});
     Vector energies;
@@ -278,7 +277,7 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
   Replayed replayed(reference);
   Model& model = replayed.model();
   const bool attends = model.options().attends(), feeds_output = reference.feeds == Feeds::kOutput;
-  const std::size_t B = sequences.size(), n = reference.sizes.hidden_size, C = reference.annotation_size();
+  const std::size_t B = sequences.size(), n = reference.sizes.hidden_size;
   const Sentences source = sentences_of(sequences);
   std::vector<Seq2SeqWithAttention::Translation> expected;
   std::size_t longest = 0;
@@ -296,13 +295,13 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
     ASSERT_EQ(encoded.source_length(b), sequences[b].size());
     for (std::size_t j = 0; j < sequences[b].size() && attends; ++j) {
       const std::size_t row = encoded.offsets[b] + j;
-      differences.add("annotations h_j", encoded.annotations.data() + row * C, expected[b].annotations[j]);
+      differences.add("annotations h_j", encoded.annotations.view().row(row), expected[b].annotations[j]);
       if (reference.decoder.attention.score == Score::kBahdanau) {
-        differences.add("keys U_a h_j", encoded.keys.data() + row * n,
+        differences.add("keys U_a h_j", encoded.keys.view().row(row),
                         notebook::dot(reference.decoder.attention.U_a, expected[b].annotations[j]));
       }
     }
-    if (!attends) differences.add("fixed context", encoded.contexts.data() + b * C, expected[b].annotations.back());
+    if (!attends) differences.add("fixed context", encoded.contexts.view().row(b), expected[b].annotations.back());
     differences.add("first state", state.states.view().row(b), Vector(n, 0.0));
     if (feeds_output) differences.add("start token", state.fed.view().row(b), reference.start_token());
   }
@@ -350,13 +349,9 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
   }
   const std::vector<Alignment> alignments = model.align(source, target);
   const layers::Packing& packing = replayed.impl().target.packing;
-  for (std::size_t i = 0; i < packing.steps(); ++i) {
-    for (std::size_t p = 0; p < packing.active[i]; ++p) {
-      const std::uint32_t b = packing.order[p];
-      differences.add("contexts c_i", replayed.impl().decoder.contexts().row(packing.first_row[i] + p),
-                      expected[b].steps[i].context);
-    }
-  }
+  packing.for_each_row([&](std::size_t row, std::size_t b, std::size_t i) {
+    differences.add("contexts c_i", replayed.impl().decoder.contexts().row(row), expected[b].steps[i].context);
+  });
   for (std::size_t b = 0; b < B; ++b) {
     double log_probability = 0;
     const std::size_t Ty = target.length(b) + 1;

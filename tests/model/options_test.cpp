@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/model/option_rules.h"
-#include "rnnsearch/model/systems.h"
 
 namespace rnnsearch::model {
 namespace {

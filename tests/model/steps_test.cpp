@@ -222,9 +222,9 @@ TEST_P(ModelSteps, LetASentenceBeginWhileOthersAreSearched) {
   SearchState state;
   std::vector<std::size_t> row_of;  // the sentence of each row
   const auto begin = [&](std::size_t b, const std::vector<std::uint32_t>& kept) {
-    const Encoded more = alone(b);
+    Encoded more = alone(b);
     const SearchState first = model.start(more);
-    encoded.replace(kept, more);
+    encoded.replace(kept, std::move(more));
     for (auto& number : state.sentence) {
       number = static_cast<std::uint32_t>(std::find(kept.begin(), kept.end(), number) - kept.begin());
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -23,7 +24,7 @@
 namespace rnnsearch {
 
 /// The name of one enumerator. Beside an enum whose values have names stands a function that lists them all:
-///   constexpr auto names_of(Cell) { return std::array{Named{Cell::kGru, "gru"}, Named{Cell::kLstm, "lstm"}}; }
+///   constexpr auto names_of(Cell) { return in_order<Cell>({"gru", "lstm", "tanh", "mlp"}); }
 template <class E>
 struct Named {
   E value;
@@ -31,6 +32,13 @@ struct Named {
 };
 template <class E>
 Named(E, const char*) -> Named<E>;
+/// The names of all enumerators, in their order.
+template <class E, std::size_t N>
+constexpr std::array<Named<E>, N> in_order(const std::string_view (&names)[N]) {
+  std::array<Named<E>, N> all{};
+  for (std::size_t i = 0; i < N; ++i) all[i] = {static_cast<E>(i), names[i]};
+  return all;
+}
 
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(E e) {

@@ -2,8 +2,7 @@
 //   e_j = sum_a v_a phi(q_a, k_ja)    alpha = softmax(e) inside the window, 0 outside    c = sum_j alpha_j h_j
 // With a centre p (Luong, Pham and Manning 2015, equation 10), alpha_j is then multiplied by
 // exp(-(j + 1 - p)^2 / (2 deviation^2)). Positions count from 1, and the weights no longer sum to 1.
-// R rows (one for each hypothesis or target sentence), A width of query and keys, C context width, B sentences. Words
-// are stored sentence by sentence: rows offsets[b] to offsets[b + 1] belong to sentence b.
+// R rows (one for each hypothesis or target sentence), A width of query and keys, C context width, B sentences.
 #pragma once
 
 #include <cstddef>
@@ -41,15 +40,19 @@ std::span<const Score> scores();
 /// Returns nullptr if there is no score of this name.
 const Score* find_score(std::string_view name);
 
-struct ScoredMemory {
-  const Score* score;                    // one of scores()
+/// The source sentences, word by word: rows offsets[b] to offsets[b + 1] belong to sentence b.
+struct AttentionMemory {
   std::span<const std::size_t> offsets;  // [B + 1]
   ConstMatrix annotations;               // [words, C] h_j
   ConstMatrix keys;                      // [words, A] k_j
-  std::span<const Real> v;               // [A]
   // For float, both may be given in bfloat16, which is then read in place of the float matrices (these may be empty).
   // Every step reads all of them, and they do not fit into the caches, so half the size takes nearly half the time.
   ConstMatrixView<BFloat16> rounded_annotations{}, rounded_keys{};
+};
+
+struct ScoredMemory : AttentionMemory {
+  const Score* score;       // one of scores()
+  std::span<const Real> v;  // [A]
 };
 
 /// The window of each row. Positions count from 0 in the sentence of the row.

@@ -7,9 +7,9 @@
 //   lstm          see kernels/cells.h; the state is [h | c]                             x [R, 4n] = g | i | f | o
 //   mlp           h = max(x + h' U, 0) W_2 + b_2                                        x [R, n/2]
 //   mlp, encoder  h = tanh(max(x, 0) W_2 + max(h' U + b_U, 0) U_2 + b_2)                x [R, n/2]
-// With layer normalisation LN (Ba, Kiros and Hinton 2016, equations 4 and 20 to 22, and their appendix's LSTM):
+// With weights of layer normalisation LN (Ba, Kiros and Hinton 2016, equations 4 and 20 to 22, and their appendix's LSTM):
 //   tanh          h = tanh(LN(x + h' U))
-//   gru           "gru, after" with LN(x) and LN(h' U), where z and r are normalised together and h~ separately
+//   gru, after    with LN(x) and LN(h' U), where z and r are normalised together and h~ separately
 //   lstm          lstm with LN(x) + LN(h' U), all four sums normalised together, and h = o o tanh(LN(c))
 // R rows of a step, n output width, S state width: n, or 2n for lstm.
 //
@@ -28,28 +28,22 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/dropout.h"
 #include "rnnsearch/kernels/scratch.h"
-#include "rnnsearch/layers/layer_normalisation.h"
 
 namespace rnnsearch::layers {
 
-enum class CellKind {
-  kTanh,
-  kGru,
-  kGruResetAfter,
-  kLstm,
-  kMlp,
-  kMlpEncoder,
-  kNormalisedTanh,
-  kNormalisedGru,
-  kNormalisedLstm
-};
+enum class CellKind { kTanh, kGru, kGruResetAfter, kLstm, kMlp, kMlpEncoder };
 
 /// The widths of x and of the state for output width n.
 std::size_t cell_input_width(CellKind kind, std::size_t n);
 std::size_t cell_state_width(CellKind kind, std::size_t n);
 
+/// Gain and bias of a layer normalisation, y = LN(a; g, b) of kernels/normalisation.h. Both are empty if there is none.
+struct NormalisationWeights {
+  std::span<Real> g, b;  // [W]
+};
+
 struct CellWeights {
-  Matrix U;                              // [n, n]; lstm [n, 4n]; gru, after or normalised [n, 3n]; mlp [n, n/2]
+  Matrix U;                              // [n, n]; lstm [n, 4n]; gru, after [n, 3n]; mlp [n, n/2]
   Matrix U_gates;                        // gru [n, 2n]
   Matrix W_2;                            // mlp [n/2, n]
   Matrix U_2;                            // mlp, encoder [n/2, n]

@@ -46,13 +46,16 @@ class RowGradient {
   std::vector<std::uint32_t> indices_;  // rows in rows_ of the words given to `add`
 };
 
-/// output [words.size(), m]
-void embedding_forward(const EmbeddingWeights& weights, std::span<const WordId> words, Matrix output);
-/// ADDS the gradient to `table` and to bias_gradient [m], which may be empty.
-void embedding_backward(RowGradient& table, std::span<Real> bias_gradient, std::span<const WordId> words,
-                        ConstMatrix output_gradient);
-/// The same with a dense gradient of the table, for tables that are also used elsewhere. ADDS to gradient.E and
-/// gradient.bias.
-void embedding_backward(const EmbeddingWeights& gradient, std::span<const WordId> words, ConstMatrix output_gradient);
+/// The word embeddings of one side, with the place of their gradient: rows of the words that occur, or the whole table
+/// where it is also used elsewhere.
+struct EmbeddingTable {
+  EmbeddingWeights weights{}, gradient{};
+  RowGradient* rows = nullptr;  // nullptr: the gradient of the table is dense, in gradient.E
+
+  /// output [words.size(), m] out.
+  void forward(std::span<const WordId> words, Matrix output) const;
+  /// ADDS to the gradient.
+  void backward(std::span<const WordId> words, ConstMatrix output_gradient) const;
+};
 
 }  // namespace rnnsearch::layers

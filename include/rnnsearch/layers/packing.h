@@ -40,6 +40,14 @@ struct Packing {
   MatrixView<Element> step(const MatrixView<Element>& matrix, std::size_t t, std::size_t count) const {
     return matrix.row_range(first_row[t], count);
   }
+
+  /// Calls use(row, b, t) for every row, from the first to the last: it is sentence b, in the caller's order, at step t.
+  template <class Use>
+  void for_each_row(const Use& use) const {
+    for (std::size_t t = 0; t < steps(); ++t) {
+      for (std::size_t p = 0; p < active[t]; ++p) use(first_row[t] + p, order[p], t);
+    }
+  }
 };
 
 /// The packed rows of each sentence: rows[offsets[b]] to rows[offsets[b + 1]] for sentence b in the caller's order.

@@ -3,9 +3,11 @@
 //   maxout  t = maxout over pairs of x W + b       W [I, 2l], t [l]    (Bahdanau, Cho and Bengio 2015, appendix A.2.2)
 //   tanh    t = tanh(x W + b)                      W [I, n], t [n]     (Luong, Pham and Manning 2015, equation 5)
 //   linear  t = x
-//   affine  t = x W + b                            W [I, m], t [m]     (a linear readout whose output is fed back)
+//   linear  t = x W + b                            W [I, m], t [m]     with such weights (its output is fed back)
 //   mlp     t = max(x W + b, 0) W_2 + b_2          W [I, m/2], t [m]
-// With W_o_left it is softmax(t W_o_left W_o + b_w): W_o in two factors, as in the released code.
+// With W_o_left it is softmax(t W_o_left W_o + b_w): W_o in two factors, as in the released code. In training the logits
+// of all rows are never in memory at the same time: blocks of rows go through product, softmax, loss and gradient in
+// turn, so memory does not grow with the batch.
 // R rows of a step, I input width, H width of t, K vocabulary.
 #pragma once
 
@@ -17,12 +19,10 @@
 #include "rnnsearch/kernels/dropout.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scratch.h"
-#include "rnnsearch/layers/output.h"
+#include "rnnsearch/layers/kinds.h"
 #include "rnnsearch/layers/shortlist_output.h"
 
 namespace rnnsearch::layers {
-
-enum class ReadoutKind { kMaxout, kTanh, kLinear, kAffine, kMlp };
 
 struct ReadoutWeights {
   Matrix W;  // U_o, V_o and C_o one below the other, as far as x has these parts
@@ -76,17 +76,24 @@ class Readout {
   }
   /// log p of every word for all rows, [rows, K] out.
   void log_probabilities(Matrix log_probabilities, const ShortlistRows& lists = {});
-  /// The most probable words of all rows, with the same bits. Until the next call top.look_up may be called.
+  /// The most probable words of all rows, with the same bits (kernels/top_words.h). Until the next call top.look_up may be called.
   void top_words(kernels::TopWords& top, const ShortlistRows& lists = {});
   /// log p of every word for these rows of the last call of `top_words`, [row.size(), K] out. lists: of all its rows.
   void log_probabilities(std::span<const std::uint32_t> row, Matrix log_probabilities, const ShortlistRows& lists = {});
 
  private:
+  bool joins() const { return weights_.W.cols == 0; }  // t = x
   Matrix output_input();
+  void pack_output(bool transposed, kernels::PackedMatrix& to, kernels::Scratch::Frame* frame) const;
+  const kernels::PackedMatrix& packed_output();
+  void all_log_probabilities(ConstMatrix last, const ShortlistRows& lists, Matrix log_probabilities);
+  template <class Use>
+  void for_logits(ConstMatrix last, const Use& use);
 
   ReadoutKind kind_;
   ReadoutWeights weights_, gradient_;
-  OutputActivations output_;
+  kernels::Scratch memory_;
+  kernels::PackedMatrix packed_W_o_;  // for many calls, until `pack`
   kernels::DropoutMask dropout_;
   Matrix sums_, t_, dropped_, factor_, sums_gradient_, t_gradient_;
   bool uses_packed_ = false;

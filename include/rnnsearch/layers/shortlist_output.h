@@ -14,14 +14,22 @@
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/top_words.h"
-#include "rnnsearch/layers/output.h"
 
 namespace rnnsearch::layers {
+
+struct OutputWeights {
+  Matrix W_o;           // [H, K]; empty if E is given
+  std::span<Real> b_w;  // [K]
+  // [K, H]; empty if W_o is given. Tied embeddings (Press and Wolf 2017; Inan, Khosravi and Socher 2017): W_o is the
+  // transpose of an embedding table, W_o = E^T.
+  Matrix E{};
+  bool is_tied() const { return E.rows > 0; }
+};
 
 /// The output layer of the sentences that are searched together. Sentences in a row share one product with the columns
 /// of the union of their lists; then each row takes the columns of its own sentence's list, in the order of the
 /// vocabulary, and its softmax sums over these alone. So the bits of a row depend neither on the other sentences nor on
-/// how many share a product, and a list with all words gives those of output_log_probabilities.
+/// how many share a product, and a list with all words gives those of Readout::log_probabilities.
 class ShortlistOutput {
  public:
   ShortlistOutput() = default;

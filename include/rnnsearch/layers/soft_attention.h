@@ -13,10 +13,9 @@
 #include "rnnsearch/kernels/dropout.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/scores.h"
+#include "rnnsearch/layers/kinds.h"
 
 namespace rnnsearch::layers {
-
-enum class WindowKind { kGlobal, kLocalM, kLocalP };
 
 struct SoftAttentionWeights {
   Matrix W_a;           // [n, A] or empty
@@ -25,15 +24,6 @@ struct SoftAttentionWeights {
   std::span<Real> v_a;  // [A] or empty
   Matrix W_p;           // [n, n'] for local-p, otherwise empty
   std::span<Real> v_p;  // [n'] for local-p, otherwise empty
-};
-
-/// The source sentences, word by word: rows offsets[b] to offsets[b + 1] belong to sentence b.
-struct SoftAttentionMemory {
-  std::span<const std::size_t> offsets;  // [B + 1]
-  ConstMatrix annotations;               // [words, C]
-  ConstMatrix keys;                      // [words, A]; without U_a the annotations themselves
-  // Of float, both may be given in bfloat16 instead (kernels/scores.h).
-  ConstMatrixView<kernels::BFloat16> rounded_annotations{}, rounded_keys{};
 };
 
 /// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
@@ -54,8 +44,8 @@ class SoftAttention {
   /// mask of the attention weights for `rows` rows, where a unit is a source word; the data that it views must outlive
   /// the backward pass.
   void begin(std::size_t rows, std::size_t longest, const kernels::DropoutMask& dropout = {});
-  /// state [R, n]; positions [R]: the number of words written so far, used by local-m; context [R, C] out.
-  void forward(std::size_t first, const SoftAttentionMemory& memory, std::span<const std::uint32_t> sentence,
+  /// memory: its keys are those of `keys`, or the annotations if there are none. state [R, n]; positions [R]: the number of words written so far, used by local-m; context [R, C] out.
+  void forward(std::size_t first, const kernels::AttentionMemory& memory, std::span<const std::uint32_t> sentence,
                ConstMatrix state, std::span<const std::uint32_t> positions, Matrix context);
   /// [rows, longest]; 0 outside the windows.
   ConstMatrix alpha() const { return alpha_.view(); }
@@ -67,7 +57,7 @@ class SoftAttention {
   /// outlive the backward pass.
   void begin_backward(std::size_t sentences, kernels::Scratch::Frame& frame, ConstMatrix guide = {});
   /// ADDS to state_gradient [R, n] and keys_gradient [words, A]. REQUIRES: no sentence occurs twice in `sentence`.
-  void backward(std::size_t first, const SoftAttentionMemory& memory, std::span<const std::uint32_t> sentence,
+  void backward(std::size_t first, const kernels::AttentionMemory& memory, std::span<const std::uint32_t> sentence,
                 ConstMatrix context_gradient, Matrix state_gradient, Matrix keys_gradient);
   /// Call it after the steps, with the state [rows, n] of all of them. ADDS to the gradient of the weights.
   void accumulate(ConstMatrix state);
@@ -75,12 +65,12 @@ class SoftAttention {
   void keys_backward(ConstMatrix annotations, ConstMatrix keys_gradient, Matrix annotations_gradient);
 
  private:
-  kernels::ScoredMemory scored(const SoftAttentionMemory& memory) const;
+  kernels::ScoredMemory scored(const kernels::AttentionMemory& memory) const;
   kernels::Windows windows(std::size_t first, std::size_t count) const;
   Matrix dropped(std::size_t first, std::size_t count) const {
     return dropout_.drops() ? dropped_.view().row_range(first, count) : Matrix();
   }
-  void place_windows(std::size_t first, const SoftAttentionMemory& memory, std::span<const std::uint32_t> sentence,
+  void place_windows(std::size_t first, const kernels::AttentionMemory& memory, std::span<const std::uint32_t> sentence,
                      ConstMatrix state, std::span<const std::uint32_t> positions);
 
   const kernels::Score& score_;

@@ -99,7 +99,8 @@ class Model {
   const ParameterLayout& layout() const;
   std::span<Real> parameters();
   std::span<const Real> parameters() const;
-  std::span<Real> gradient();  // the gradient of the dense part of the layout
+  /// The gradient of the dense part of the layout; unspecified before zero_gradient or accumulate_gradient.
+  std::span<Real> gradient();
   /// The sparse gradient of an embedding table.
   struct TableGradient {
     std::size_t offset = 0;               // offset of the table in the parameter block
@@ -112,7 +113,7 @@ class Model {
   /// All parts of the gradient, each element once, in the order in which accumulate_gradient finishes them (from the
   /// readout back to the source words and the weights of the encoder). Depends only on the options.
   std::span<const GradientPart> gradient_parts() const;
-  /// Sets all gradients to 0. Call it before a batch.
+  /// Sets all gradients to 0. Call it before every batch but the first.
   void zero_gradient();
 
   /// Promises that the parameters do not change any more, so that all searches together pack the matrices only once.

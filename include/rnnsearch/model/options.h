@@ -2,7 +2,6 @@
 // it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,75 +11,60 @@
 
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/kernels/scores.h"
+#include "rnnsearch/layers/kinds.h"
 
 namespace rnnsearch::model {
 
 enum class Cell { kGru, kLstm, kTanh, kMlp };
 constexpr auto names_of(Cell) {
-  return std::array{Named{Cell::kGru, "gru"}, Named{Cell::kLstm, "lstm"}, Named{Cell::kTanh, "tanh"},
-                    Named{Cell::kMlp, "mlp"}};
+  return in_order<Cell>({"gru", "lstm", "tanh", "mlp"});
 }
 enum class GruReset { kBefore, kAfter };
 constexpr auto names_of(GruReset) {
-  return std::array{Named{GruReset::kBefore, "before"}, Named{GruReset::kAfter, "after"}};
+  return in_order<GruReset>({"before", "after"});
 }
 enum class Encoder { kAuto, kBidirectional, kForward };
 constexpr auto names_of(Encoder) {
-  return std::array{Named{Encoder::kAuto, "auto"}, Named{Encoder::kBidirectional, "bidirectional"},
-                    Named{Encoder::kForward, "forward"}};
+  return in_order<Encoder>({"auto", "bidirectional", "forward"});
 }
 enum class Step { kPrevious, kCurrent };  // i - 1, i
 constexpr auto names_of(Step) {
-  return std::array{Named{Step::kPrevious, "previous"}, Named{Step::kCurrent, "current"}};
+  return in_order<Step>({"previous", "current"});
 }
 using StateWord = Step;
 enum class TargetDirection { kLeftToRight, kRightToLeft };
 constexpr auto names_of(TargetDirection) {
-  return std::array{Named{TargetDirection::kLeftToRight, "left-to-right"},
-                    Named{TargetDirection::kRightToLeft, "right-to-left"}};
+  return in_order<TargetDirection>({"left-to-right", "right-to-left"});
 }
-enum class AttentionWindow { kGlobal, kLocalM, kLocalP };
-constexpr auto names_of(AttentionWindow) {
-  return std::array{Named{AttentionWindow::kGlobal, "global"}, Named{AttentionWindow::kLocalM, "local-m"},
-                    Named{AttentionWindow::kLocalP, "local-p"}};
-}
+using AttentionWindow = layers::WindowKind;
 enum class FixedContext { kLastState, kTanh };
 constexpr auto names_of(FixedContext) {
-  return std::array{Named{FixedContext::kLastState, "last-state"}, Named{FixedContext::kTanh, "tanh"}};
+  return in_order<FixedContext>({"last-state", "tanh"});
 }
 enum class InitialState { kProjected, kBackward, kForward, kFinal, kZero };
 constexpr auto names_of(InitialState) {
-  return std::array{Named{InitialState::kProjected, "projected"}, Named{InitialState::kBackward, "backward"},
-                    Named{InitialState::kForward, "forward"}, Named{InitialState::kFinal, "final"},
-                    Named{InitialState::kZero, "zero"}};
+  return in_order<InitialState>({"projected", "backward", "forward", "final", "zero"});
 }
-enum class Readout { kMaxout, kTanh, kLinear, kMlp };
-constexpr auto names_of(Readout) {
-  return std::array{Named{Readout::kMaxout, "maxout"}, Named{Readout::kTanh, "tanh"}, Named{Readout::kLinear, "linear"},
-                    Named{Readout::kMlp, "mlp"}};
-}
+using Readout = layers::ReadoutKind;
 enum class Feedback { kWord, kOutput };
 constexpr auto names_of(Feedback) {
-  return std::array{Named{Feedback::kWord, "word"}, Named{Feedback::kOutput, "output"}};
+  return in_order<Feedback>({"word", "output"});
 }
 enum class Start { kZero, kEmbedded };
 constexpr auto names_of(Start) {
-  return std::array{Named{Start::kZero, "zero"}, Named{Start::kEmbedded, "embedded"}};
+  return in_order<Start>({"zero", "embedded"});
 }
 enum class DropoutKind { kPlain, kVariational };
 constexpr auto names_of(DropoutKind) {
-  return std::array{Named{DropoutKind::kPlain, "plain"}, Named{DropoutKind::kVariational, "variational"}};
+  return in_order<DropoutKind>({"plain", "variational"});
 }
 enum class TiedEmbeddings { kNone, kTarget, kSourceTarget, kAll };
 constexpr auto names_of(TiedEmbeddings) {
-  return std::array{Named{TiedEmbeddings::kNone, "none"}, Named{TiedEmbeddings::kTarget, "target"},
-                    Named{TiedEmbeddings::kSourceTarget, "source-target"}, Named{TiedEmbeddings::kAll, "all"}};
+  return in_order<TiedEmbeddings>({"none", "target", "source-target", "all"});
 }
 enum class Initialization { kPaper, kGaussian, kXavier, kUniform, kPytorch };
 constexpr auto names_of(Initialization) {
-  return std::array{Named{Initialization::kPaper, "paper"}, Named{Initialization::kGaussian, "gaussian"},
-                    Named{Initialization::kXavier, "xavier"}, Named{Initialization::kUniform, "uniform"},
-                    Named{Initialization::kPytorch, "pytorch"}};
+  return in_order<Initialization>({"paper", "gaussian", "xavier", "uniform", "pytorch"});
 }
 
 /// A score of kernels/scores.h by its name, or none.
@@ -275,5 +259,12 @@ inline std::string name_of(Attention attention) {
 }
 std::string name_of(Inputs inputs);  // "state,word,context", or "none"
 using rnnsearch::name_of;
+
+/// Throws Error for a number out of its bounds, and for a combination that makes no sense, with the reason.
+void check(const ModelOptions& options);
+
+/// The name of this system in the literature, such as "RNNsearch" or "Luong et al. (2015)"; otherwise a description of
+/// its parts.
+std::string system_of(const ModelOptions& options);
 
 }  // namespace rnnsearch::model
