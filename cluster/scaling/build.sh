@@ -18,7 +18,7 @@ build() {  # PROGRAM SOURCE...
   local program=$1
   shift
   mpicxx "${flags[@]}" -include "$here/intercept.h" -c "$root/src/comm/exchange.cpp" -o "$folder/$program-exchange.o"
-  mpicxx "${flags[@]}" "$@" "$root/src/comm/check.cpp" "$root/src/comm/shard_tree.cpp" \
+  mpicxx "${flags[@]}" "$@" "$root/src/comm/shard_tree.cpp" \
     "$root"/src/base/{error,printable,utf8}.cpp "$folder/$program-exchange.o" -lfmt -o "$folder/$program"
 }
 build simulate "$here/simulate.cpp" "$here/wire.cpp" -lsimgrid

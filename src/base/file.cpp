@@ -1,19 +1,23 @@
 #include "rnnsearch/base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
+#include <ostream>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/host_name.h"
-#include "rnnsearch/base/lock.h"
+#include "rnnsearch/base/machine.h"
 
 namespace rnnsearch {
 namespace {
@@ -83,7 +87,42 @@ std::string temporaries_of(const fs::path& path) {
               forbidden ? "name a folder in which you may write" : "name another file");
 }
 
+// A signal that arrives between poll_() and ::poll() is not noticed until ::poll() returns, so its timeout is short.
+constexpr int kMilliseconds = 200;
+
+int open_without_waiting(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) throw Error("cannot read {}: {}", path, std::strerror(errno));
+  return descriptor;
+}
+
 }  // namespace
+
+WaitingInput::WaitingInput(int descriptor, std::string name, Poll poll)
+    : descriptor_(descriptor), name_(std::move(name)), poll_(std::move(poll)) {}
+WaitingInput::WaitingInput(const std::filesystem::path& path, Poll poll)
+    : descriptor_(open_without_waiting(path)), owned_(descriptor_), name_(path.string()), poll_(std::move(poll)) {}
+WaitingInput::~WaitingInput() {
+  if (owned_ >= 0) ::close(owned_);
+}
+
+std::string_view WaitingInput::take() {
+  for (;;) {
+    if (poll_) poll_();
+    pollfd wanted{descriptor_, POLLIN, 0};
+    const int ready = ::poll(&wanted, 1, kMilliseconds);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    const ssize_t count = ::read(descriptor_, buffer_.data(), buffer_.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) throw Error("cannot read {}: {}", name_, std::strerror(errno));
+    return {buffer_.data(), static_cast<std::size_t>(count)};
+  }
+}
+
+bool WaitingInput::ready() const {
+  pollfd wanted{descriptor_, POLLIN, 0};
+  return ::poll(&wanted, 1, 0) > 0;
+}
 
 Descriptor::Descriptor(const fs::path& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC)) {
   if (number_ < 0) fail("cannot open", path);
@@ -95,6 +134,14 @@ Descriptor::~Descriptor() {
 
 int Descriptor::close() {
   return ::close(std::exchange(number_, -1));
+}
+
+bool lock_if_possible(int descriptor, int operation) {
+  for (int tries = 0; ::flock(descriptor, operation | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {
+    if (tries == 1000) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
 }
 
 std::string read_file(const fs::path& path, const Poll& poll) {
@@ -229,6 +276,35 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
   Descriptor descriptor(file.temporary(), O_WRONLY);
   if (!write_all(descriptor.get(), content) || descriptor.close() != 0) fail("cannot write", path);
   file.publish();
+}
+
+OutputFile::OutputFile(const std::string& option, fs::path path, std::ostream& standard_output)
+    : standard_output_(standard_output), path_(std::move(path)) {
+  if (path_.empty() || path_ == "-") return;
+  std::error_code ignored;  // AtomicFile says what is wrong with a path
+  if (fs::is_directory(path_, ignored)) throw Error("{} {} is a folder; name a file", option, path_);
+  remove_abandoned(path_);
+  target_.emplace(path_);
+  file_.open(target_->temporary(), std::ios::binary);
+  if (!file_) throw Error("cannot write {}, which becomes {}", target_->temporary(), path_);
+}
+
+void OutputFile::check() {
+  if (stream()) return;
+  throw Error(target_ ? fmt::format("cannot write {}: is the disk full?", path_)
+                      : "cannot write the results to standard output: is the disk full, or has its reader exited?");
+}
+
+void OutputFile::publish() {
+  if (!target_) return;
+  file_.close();
+  check();
+  target_->publish();
+}
+
+std::ostream& OutputFile::stream() {
+  if (!target_) return standard_output_;
+  return file_;
 }
 
 }  // namespace rnnsearch

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/hex.h"
 
 namespace rnnsearch {
 namespace {
@@ -23,8 +22,7 @@ std::optional<std::string> control_character(std::string_view text) {
     return (byte < 0x20 && c != '\t') || byte == 0x7f;
   });
   if (found == text.end()) return std::nullopt;
-  const auto byte = static_cast<unsigned char>(*found);
-  return "0x" + hex({&byte, 1});
+  return fmt::format("{:#04x}", static_cast<unsigned char>(*found));
 }
 
 /// `text`: what follows the = of a line.

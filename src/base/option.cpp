@@ -11,18 +11,6 @@
 
 namespace rnnsearch {
 namespace value {
-namespace {
-
-template <class T>
-bool read_number(const std::string& text, T& field) {
-  T number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return false;
-  field = number;
-  return true;
-}
-
-}  // namespace
 
 bool read(const std::string& text, bool& field) {
   const auto is = [&](std::initializer_list<const char*> names) {
@@ -30,21 +18,6 @@ bool read(const std::string& text, bool& field) {
   };
   if (!is({"true", "yes", "on", "1", "false", "no", "off", "0"})) return false;
   field = is({"true", "yes", "on", "1"});
-  return true;
-}
-bool read(const std::string& text, int& field) {
-  return read_number(text, field);
-}
-bool read(const std::string& text, std::int64_t& field) {
-  return read_number(text, field);
-}
-bool read(const std::string& text, std::uint64_t& field) {
-  return read_number(text, field);
-}
-bool read(const std::string& text, double& field) {
-  double number = 0;
-  if (!read_number(text, number) || !std::isfinite(number)) return false;
-  field = number;
   return true;
 }
 bool read(const std::string& text, Ramp& field) {
@@ -61,19 +34,11 @@ bool read(const std::string& text, Ramp& field) {
   field = ramp;
   return true;
 }
-bool read(const std::string& text, std::string& field) {
-  field = text;
-  return true;
-}
-bool read(const std::string& text, std::filesystem::path& field) {
-  field = text;
-  return true;
-}
 bool read(const std::string& text, std::vector<std::uint64_t>& field) {
   std::vector<std::uint64_t> numbers;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
-    if (!read_number(part, numbers.emplace_back())) return false;
+    if (!read(part, numbers.emplace_back())) return false;
   }
   if (text.ends_with(',')) return false;
   field = std::move(numbers);
@@ -83,36 +48,12 @@ bool read(const std::string& text, std::vector<std::uint64_t>& field) {
 std::string write(bool field) {
   return field ? "true" : "false";
 }
-std::string write(int field) {
-  return std::to_string(field);
-}
-std::string write(std::int64_t field) {
-  return std::to_string(field);
-}
-std::string write(std::uint64_t field) {
-  return std::to_string(field);
-}
-std::string write(double field) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, field).ptr};
-}
 std::string write(const Ramp& field) {
   return field.updates == 0 ? write(field.to)
                             : fmt::format("{}:{}@{}", write(field.from), write(field.to), field.updates);
 }
-std::string write(const std::string& field) {
-  return field;
-}
-std::string write(const std::filesystem::path& field) {
-  return field.string();
-}
 std::string write(const std::vector<std::uint64_t>& field) {
-  std::string text;
-  for (const std::uint64_t number : field) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(number);
-  }
-  return text;
+  return fmt::to_string(fmt::join(field, ","));
 }
 
 }  // namespace value

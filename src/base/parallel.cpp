@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/base/cpu_quota.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/machine.h"
 
 namespace rnnsearch {
 namespace {

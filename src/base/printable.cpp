@@ -1,11 +1,11 @@
 #include "rnnsearch/base/printable.h"
 
+#include <fmt/core.h>
 #include <locale.h>
 #include <wchar.h>
 
 #include <algorithm>
 
-#include "rnnsearch/base/hex.h"
 #include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch {
@@ -43,10 +43,7 @@ std::string printable(std::string_view text) {
       line += ' ';
     } else if (c == kNoCharacter || c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
                (c >= 0x2066 && c <= 0x2069)) {  // U+009B starts escapes, too; the last two reverse what follows
-      for (const char part : character) {
-        const auto byte = static_cast<unsigned char>(part);
-        line += "\\x" + hex({&byte, 1});
-      }
+      for (const char part : character) line += fmt::format("\\x{:02x}", static_cast<unsigned char>(part));
     } else {
       line += character;
     }

@@ -1,15 +1,12 @@
 #include "rnnsearch/base/random.h"
 
+#include <bit>
 #include <cmath>
 
 #include "rnnsearch/base/portable.h"
 
 namespace rnnsearch {
 namespace {
-
-std::uint64_t rotate_left(std::uint64_t x, int k) {
-  return (x << k) | (x >> (64 - k));
-}
 
 std::uint64_t splitmix64(std::uint64_t& x) {
   x += 0x9e3779b97f4a7c15u;
@@ -31,14 +28,14 @@ Random::Random(std::uint64_t seed, std::uint64_t stream) {
 
 std::uint64_t Random::next() {
   auto& s = state_;
-  const std::uint64_t result = rotate_left(s[0] + s[3], 23) + s[0];
+  const std::uint64_t result = std::rotl(s[0] + s[3], 23) + s[0];
   const std::uint64_t t = s[1] << 17;
   s[2] ^= s[0];
   s[3] ^= s[1];
   s[1] ^= s[2];
   s[0] ^= s[3];
   s[2] ^= t;
-  s[3] = rotate_left(s[3], 45);
+  s[3] = std::rotl(s[3], 45);
   return result;
 }
 

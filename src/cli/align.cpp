@@ -219,7 +219,8 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
       progress.show(fmt::format("[align] {} of {} lines", first + done, line_count));
       return aligned_batch;
     };
-    const auto lengths = given ? decode::target_lengths(portion.pairs) : decode::source_lengths(portion.pairs);
+    const auto lengths =
+        decode::lengths_of(portion.pairs, given ? &decode::WordPair::target : &decode::WordPair::source);
     auto aligned = decode::distribute<decode::WordPair, decode::Aligned>(
         communicator, portion.pairs, decode::by_length(lengths, search.batch_sentences), align);
     if (comm::stop_signal_came_anywhere(communicator)) {

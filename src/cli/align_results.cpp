@@ -8,7 +8,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/number_text.h"
-#include "rnnsearch/base/output_file.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/report/alignment_file.h"
 #include "rnnsearch/report/heat_map.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/output_file.h"
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/decode/shortlist.h"
 #include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/evaluate/alignment.h"

@@ -23,7 +23,6 @@
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/site/measurement.h"
-#include "rnnsearch/site/thread_scaling.h"
 #include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/optimizer.h"
 #include "rnnsearch/train/trainer.h"

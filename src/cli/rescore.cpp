@@ -20,7 +20,7 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/distribute.h"
-#include "rnnsearch/decode/score_pairs.h"
+#include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/evaluate/n_best_list.h"
 #include "rnnsearch/train/shared_files.h"
 

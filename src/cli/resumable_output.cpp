@@ -15,7 +15,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/base/lock.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
 

@@ -21,7 +21,7 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/distribute.h"
-#include "rnnsearch/decode/score_pairs.h"
+#include "rnnsearch/decode/translate_lines.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "cli/n_best.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/signals.h"
-#include "rnnsearch/base/waiting_input.h"
 #include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::cli {

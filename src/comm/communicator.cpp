@@ -7,8 +7,10 @@
 #include <cassert>
 #include <cstdlib>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -16,8 +18,8 @@
 #include "comm/progress_thread.h"
 #include "comm/time_limit.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/machine.h"
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
 
@@ -50,6 +52,14 @@ void reduce(const Communicator& communicator, std::span<double> values, double (
   for (std::size_t i = values.size(); i < all.size(); ++i) {
     double& value = values[i % values.size()];
     value = combine(value, all[i]);
+  }
+}
+
+/// Calls act(first, count) for the chunks of so many bytes, one after the other, and tells the stall check of each.
+void in_chunks(ProgressThread::Watched& watched, std::size_t size, std::size_t chunk_bytes, const auto& act) {
+  for (std::size_t first = 0; first < size; first += chunk_bytes) {
+    act(first, static_cast<int>(std::min(chunk_bytes, size - first)));
+    watched.moved();
   }
 }
 
@@ -257,11 +267,9 @@ void Communicator::broadcast(std::span<std::byte> bytes, int from, std::size_t c
   assert(thread_ || from == 0);
   if (!thread_) return;
   ProgressThread::Watched watched(*thread_, "in a broadcast");
-  for (std::size_t first = 0; first < bytes.size(); first += chunk_bytes) {
-    const auto part = bytes.subspan(first, std::min(chunk_bytes, bytes.size() - first));
-    check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, thread_->collectives()), "MPI_Bcast");
-    watched.moved();
-  }
+  in_chunks(watched, bytes.size(), chunk_bytes, [&](std::size_t first, int count) {
+    check(MPI_Bcast(bytes.data() + first, count, MPI_BYTE, from, thread_->collectives()), "MPI_Bcast");
+  });
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text, std::size_t chunk_bytes) const {
@@ -269,29 +277,24 @@ std::vector<std::string> Communicator::gather(const std::string& text, std::size
   const MPI_Comm comm = thread_->collectives();
   ProgressThread::Watched watched(*thread_, "while it gathers text");
   constexpr int kTag = 1;
-  const auto count_of = [chunk_bytes](std::size_t first, std::size_t size) {
-    return static_cast<int>(std::min(chunk_bytes, size - first));
-  };
   std::vector<std::uint64_t> sizes(is_root() ? static_cast<std::size_t>(size()) : 0);
   const std::uint64_t own_size = text.size();
   check(MPI_Gather(&own_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, comm), "MPI_Gather");
   if (!is_root()) {
-    for (std::size_t first = 0; first < text.size(); first += chunk_bytes) {
-      check(MPI_Send(text.data() + first, count_of(first, text.size()), MPI_BYTE, 0, kTag, comm), "MPI_Send");
-      watched.moved();
-    }
+    in_chunks(watched, text.size(), chunk_bytes, [&](std::size_t first, int count) {
+      check(MPI_Send(text.data() + first, count, MPI_BYTE, 0, kTag, comm), "MPI_Send");
+    });
     return {};
   }
   std::vector<std::string> texts(sizes.size());
   texts[0] = text;
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     texts[rank].resize(sizes[rank]);
-    for (std::size_t first = 0; first < texts[rank].size(); first += chunk_bytes) {
-      check(MPI_Recv(texts[rank].data() + first, count_of(first, texts[rank].size()), MPI_BYTE, static_cast<int>(rank),
-                     kTag, comm, MPI_STATUS_IGNORE),
-            "MPI_Recv");
-      watched.moved();
-    }
+    in_chunks(watched, texts[rank].size(), chunk_bytes, [&](std::size_t first, int count) {
+      check(
+          MPI_Recv(texts[rank].data() + first, count, MPI_BYTE, static_cast<int>(rank), kTag, comm, MPI_STATUS_IGNORE),
+          "MPI_Recv");
+    });
   }
   return texts;
 }
@@ -308,6 +311,32 @@ void Communicator::end_all_ranks(int exit_code, const std::string& line) const {
   if (thread_) thread_->roll_call().end_all_ranks(exit_code, line);
   log_line(line);
   Environment::abort(exit_code);
+}
+
+std::vector<std::string> distinct_hosts(std::vector<std::string> names, const std::vector<std::string>& boots) {
+  std::map<std::string, std::vector<std::string>> machines;  // by their name, in the order of their first ranks
+  for (std::size_t rank = 0; rank < names.size(); ++rank) {
+    auto& alike = machines[names[rank]];
+    const auto at = std::find(alike.begin(), alike.end(), boots[rank]) - alike.begin();
+    if (at == static_cast<std::ptrdiff_t>(alike.size())) alike.push_back(boots[rank]);
+    if (at > 0) names[rank] += fmt::format("#{}", at + 1);
+  }
+  return names;
+}
+
+int ranks_of_each_host(const std::vector<std::string>& hosts) {
+  std::size_t each = 1;
+  while (each < hosts.size() && hosts[each] == hosts[0]) ++each;
+  if (hosts.size() % each != 0) return 1;
+  std::set<std::string> seen;
+  for (std::size_t first = 0; first < hosts.size(); first += each) {
+    const auto begin = hosts.begin() + static_cast<std::ptrdiff_t>(first);
+    if (!seen.insert(*begin).second ||
+        std::count(begin, begin + static_cast<std::ptrdiff_t>(each), *begin) != static_cast<std::ptrdiff_t>(each)) {
+      return 1;
+    }
+  }
+  return static_cast<int>(each);
 }
 
 std::string library() {

@@ -32,9 +32,9 @@ RNNSEARCH_CLONES void add(const float* values, float* to, std::size_t size) {
 
 Grid::Grid(int rank, int ranks, int ranks_of_host, int widest) : rank_(rank), ranks_(ranks) {
   assert(ranks_of_host >= 1 && ranks % ranks_of_host == 0);
-  hosts_have_lines_ = ranks_of_host > 1 && ranks_of_host < ranks;
-  if (hosts_have_lines_) add_dimension(ranks_of_host);
-  const int hosts = hosts_have_lines_ ? ranks / ranks_of_host : ranks;
+  const bool hosts_have_lines = ranks_of_host > 1 && ranks_of_host < ranks;
+  if (hosts_have_lines) add_dimension(ranks_of_host);
+  const int hosts = hosts_have_lines ? ranks / ranks_of_host : ranks;
   int shorter = 1;
   if (hosts > widest) {
     for (int divisor = 2; divisor * divisor <= hosts; ++divisor) {

@@ -42,8 +42,6 @@ class Grid {
   int dimensions() const { return dimensions_; }
   int ranks() const { return ranks_; }
   int width(int dimension) const { return width_[dimension]; }
-  /// Whether the lines of a dimension are the ranks of one of several hosts.
-  bool within_host(int dimension) const { return hosts_have_lines_ && dimension == 0; }
   /// The coordinate of this rank in a dimension.
   int coordinate(int dimension) const { return coordinate_[dimension]; }
   /// The rank at this coordinate of this dimension whose other coordinates are those of this rank.
@@ -56,7 +54,6 @@ class Grid {
 
   int rank_, ranks_;
   int dimensions_ = 0;
-  bool hosts_have_lines_ = false;
   std::array<int, kMaxDimensions> width_{}, stride_{}, coordinate_{};  // rank = sum of coordinate * stride
 };
 

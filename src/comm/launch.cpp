@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/host_name.h"
+#include "rnnsearch/base/machine.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/host_name.h"
+#include "rnnsearch/base/machine.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/signals.h"
 
@@ -26,21 +26,6 @@ Outcome outcome_of(const std::function<std::string()>& act) {
   } catch (const std::exception& error) {
     return {Kind::kFailed, sentence_of(error), host};
   }
-}
-
-std::string packed(const Outcome& outcome) {
-  Packer packer;
-  packer.add(outcome.kind);
-  packer.add_text(outcome.text);
-  packer.add_text(outcome.host);
-  return packer.take();
-}
-
-Outcome unpacked(const std::string& bytes) {
-  Unpacker unpacker(bytes);
-  const auto kind = unpacker.next<Outcome::Kind>();
-  std::string text(unpacker.next_text()), host(unpacker.next_text());
-  return {kind, std::move(text), std::move(host)};
 }
 
 std::string rank_name(std::size_t rank, std::span<const Outcome> outcomes) {
@@ -86,11 +71,11 @@ std::string meet(const Communicator& communicator, const std::function<std::stri
     if (communicator.is_root()) {
       std::vector<Outcome> outcomes;
       outcomes.reserve(messages.size());
-      for (const std::string& message : messages) outcomes.push_back(unpacked(message));
+      for (const std::string& message : messages) outcomes.push_back(unpacked<Outcome>(message));
       bytes = packed(outcome_of([&] { return conclude(outcomes); }));
     }
     communicator.broadcast(bytes);
-    conclusion = unpacked(bytes);
+    conclusion = unpacked<Outcome>(bytes);
   }
   if (conclusion.failed()) throw AgreedError(conclusion.text, conclusion.kind == Outcome::Kind::kUsageError);
   if (conclusion.interrupted()) throw Stopped(conclusion.text);
@@ -139,12 +124,7 @@ void root_does(const Communicator& communicator, const std::function<void()>& ac
 void agree_on_lines(const Communicator& communicator, const std::string& thing, const std::string& advice,
                     const std::function<std::vector<std::string>()>& lines) {
   meet(
-      communicator,
-      [&] {
-        Packer packer;
-        for (const std::string& line : lines()) packer.add_text(line);
-        return packer.take();
-      },
+      communicator, [&] { return packed(lines()); },
       [&](std::span<const Outcome> outcomes) {
         for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
           const Outcome& outcome = outcomes[rank];
@@ -153,10 +133,7 @@ void agree_on_lines(const Communicator& communicator, const std::string& thing, 
         }
         stop_if_interrupted(outcomes);
         std::vector<std::vector<std::string>> of_ranks;
-        for (const Outcome& outcome : outcomes) {
-          auto& of_rank = of_ranks.emplace_back();
-          for (Unpacker unpacker(outcome.text); !unpacker.empty();) of_rank.emplace_back(unpacker.next_text());
-        }
+        for (const Outcome& outcome : outcomes) of_ranks.push_back(unpacked<std::vector<std::string>>(outcome.text));
         const auto& root = of_ranks[0];
         std::size_t rank = 0, first = 0;  // that differs, and the line in which it does
         for (std::size_t r = 1; r < of_ranks.size(); ++r) {

@@ -7,9 +7,8 @@
 
 #include "comm/check.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/host_name.h"
 #include "rnnsearch/base/log.h"
-#include "rnnsearch/comm/hosts.h"
+#include "rnnsearch/base/machine.h"
 
 namespace rnnsearch::comm {
 namespace {

@@ -82,7 +82,7 @@ void RollCall::answer(const RankStatus& own) {
             "MPI_Recv");
       Unpacker unpacker(words);
       const int exit_code = unpacker.next<int>();
-      end_all_ranks(exit_code, std::string(unpacker.next_text()));
+      end_all_ranks(exit_code, std::string(unpacker.next<std::string_view>()));
     } else {
       RankStatus theirs;
       check(MPI_Recv(&theirs, sizeof theirs, MPI_BYTE, status.MPI_SOURCE, kAnswer, comm_, MPI_STATUS_IGNORE),
@@ -106,7 +106,7 @@ void RollCall::end_all_ranks(int exit_code, const std::string& line) {
 void RollCall::tell_the_root(int exit_code, const std::string& line) const {
   Packer packer;
   packer.add(exit_code);
-  packer.add_text(line);
+  packer.add(line);
   const std::string words = packer.take();
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Isend(words.data(), static_cast<int>(words.size()), MPI_BYTE, 0, kLastWords, comm_, &request), "MPI_Isend");

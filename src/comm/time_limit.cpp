@@ -2,39 +2,32 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/stopwatch.h"
 
 namespace rnnsearch::comm {
 
-TimeLimit::TimeLimit(double seconds, std::string sentence, int exit_code)
-    : sentence_(std::move(sentence)), exit_code_(exit_code) {
-  if (seconds > 0) thread_ = std::thread([this, seconds] { run(seconds); });
-}
-
-TimeLimit::~TimeLimit() {
-  {
-    const std::lock_guard lock(mutex_);
-    met_ = true;
-  }
-  changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
-}
-
-void TimeLimit::run(double seconds) {
-  using Clock = std::chrono::steady_clock;
-  using Seconds = std::chrono::duration<double>;
-  constexpr double kTick = 1;
-  std::unique_lock lock(mutex_);
-  while (seconds > 0) {
-    const auto from = Clock::now();
-    if (changed_.wait_for(lock, Seconds(std::min(kTick, seconds)), [this] { return met_; })) return;
-    seconds -= std::min(kTick, Seconds(Clock::now() - from).count());
-  }
-  if (!sentence_.empty()) log_line(sentence_);
-  std::_Exit(exit_code_);  // an MPI call, such as MPI_Abort, could wait here as well
+TimeLimit::TimeLimit(double limit, std::string sentence, int exit_code) {
+  if (limit <= 0) return;
+  thread_ = std::jthread([seconds = limit, text = std::move(sentence), exit_code](std::stop_token met) mutable {
+    constexpr double kTick = 1;
+    std::mutex mutex;
+    std::condition_variable_any changed;  // when it is met
+    std::unique_lock lock(mutex);
+    while (seconds > 0) {
+      const Stopwatch watch;
+      changed.wait_for(lock, met, std::chrono::duration<double>(std::min(kTick, seconds)), [] { return false; });
+      if (met.stop_requested()) return;
+      seconds -= std::min(kTick, watch.seconds());
+    }
+    if (!text.empty()) log_line(text);
+    std::_Exit(exit_code);  // an MPI call, such as MPI_Abort, could wait here as well
+  });
 }
 
 }  // namespace rnnsearch::comm

@@ -2,8 +2,6 @@
 // MPI_Finalize and MPI_Abort.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -15,19 +13,9 @@ namespace rnnsearch::comm {
 class TimeLimit {
  public:
   TimeLimit(double seconds, std::string sentence, int exit_code = 1);
-  ~TimeLimit();
-  TimeLimit(const TimeLimit&) = delete;
-  TimeLimit& operator=(const TimeLimit&) = delete;
 
  private:
-  void run(double seconds);
-
-  const std::string sentence_;
-  const int exit_code_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool met_ = false;
-  std::thread thread_;  // declared last, because it uses the members above
+  std::jthread thread_;  // which its destructor asks to stop
 };
 
 }  // namespace rnnsearch::comm

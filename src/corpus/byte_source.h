@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rnnsearch/base/waiting_input.h"
+#include "rnnsearch/base/file.h"
 
 namespace rnnsearch::corpus {
 

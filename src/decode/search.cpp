@@ -38,7 +38,8 @@ bool needs_weights(const SearchOptions& options) {
   return options.alignments || options.attended || options.coverage_penalty != 0;
 }
 
-Search::Search(std::size_t source_length, const SearchOptions& options, const SentenceConstraints& sentence)
+Search::Search(std::size_t source_length, const SearchOptions& options, const PerSentence& sentence,
+               const std::vector<WordId>& placeholders)
     : options_(options),
       sentence_(sentence),
       source_length_(source_length),
@@ -55,15 +56,15 @@ Search::Search(std::size_t source_length, const SearchOptions& options, const Se
     return added;
   };
   if (!options.placeholders.empty()) {
-    add(std::make_shared<const PlaceholderRule>(PlaceholderRule{options.placeholders, sentence.placeholders}));
+    add(std::make_shared<const PlaceholderRule>(PlaceholderRule{options.placeholders, placeholders}));
   }
   if (options.no_repeat_ngram > 0 || options.repetition_penalty != 1) {
     words_ = add(std::make_shared<const NgramRule>(NgramRule{options.no_repeat_ngram}));
   }
   if (options.forbidden) add(options.forbidden);
-  if (sentence.required) {
-    required_ = add(std::shared_ptr<const RequiredWords>(std::shared_ptr<void>(), sentence.required));
-    given_.unmet = sentence.required->phrases();
+  if (!sentence.required.empty()) {
+    required_ = add(std::shared_ptr<const RequiredWords>(std::shared_ptr<void>(), &sentence.required));
+    given_.unmet = sentence.required.phrases();
   }
   if (options.coverage_penalty != 0) coverage_.assign(source_length_, 0.0);
 }
@@ -195,7 +196,7 @@ Search::Hypothesis Search::cut_off(std::size_t hypothesis) const {
     ended.sample = live_[hypothesis].sample;
     return ended;
   }
-  if (required_) ended.unmet = sentence_.required->phrases() - RequiredWords::phrases_met(required_->state(hypothesis));
+  if (required_) ended.unmet = sentence_.required.phrases() - RequiredWords::phrases_met(required_->state(hypothesis));
   if (!coverage_.empty()) ended.coverage = coverage_of(row_of(coverage_, hypothesis));
   return ended;
 }

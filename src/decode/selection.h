@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
-#include "rnnsearch/decode/next_words.h"
+#include "rnnsearch/decode/translate.h"
 
 namespace rnnsearch::decode {
 
@@ -61,5 +63,14 @@ class Best {
   std::size_t room_;
   std::vector<Candidate> kept_;  // a heap with the worst on top
 };
+
+/// A uniform random number in [0, 1) that depends only on the arguments: Philox with the seed as key.
+double uniform_of(std::uint64_t seed, std::uint64_t sentence, std::uint32_t sample, std::uint32_t step);
+
+/// The word at `uniform` of the cumulative distribution
+///   p(y) = exp(scores[y] / temperature) / sum_y' exp(scores[y'] / temperature),
+/// in the order of word ids, where y' is among the top_k largest scores, the lower id among equal ones. A word whose
+/// score is -infinity is never drawn. Nothing if all are. REQUIRES: no score is NaN or +infinity; 0 <= uniform < 1.
+std::optional<WordId> draw(std::span<const float> scores, const Sampling& sampling, double uniform);
 
 }  // namespace rnnsearch::decode

@@ -40,14 +40,14 @@ class SearchOfMany {
         together_(together),
         steps_(ensemble, options.sampling ? options.n_best : options.beam) {}
 
-  /// constraints: of each sentence. found(i, translations) is called when the search of sentence i has ended, go_on()
+  /// `sentences`: what holds for each. found(i, translations) is called when the search of sentence i has ended, go_on()
   /// after steps in which some have; false ends the call.
-  void run(const Sentences& source, std::span<const SentenceConstraints> constraints,
+  void run(const Sentences& source, std::span<const PerSentence* const> sentences,
            const std::function<void(std::size_t, std::vector<Translation>)>& found,
            const std::function<bool()>& go_on) {
     std::size_t next = 0;  // of `source`
     for (;;) {
-      const std::size_t live = admit(source, constraints, next);
+      const std::size_t live = admit(source, sentences, next);
       if (live == 0) return;
       step();
       bool ended = false;
@@ -68,7 +68,7 @@ class SearchOfMany {
   };
 
   /// Lets sentences begin where there is room. Returns the number of sentences that are searched.
-  std::size_t admit(const Sentences& source, std::span<const SentenceConstraints> constraints, std::size_t& next) {
+  std::size_t admit(const Sentences& source, std::span<const PerSentence* const> sentences, std::size_t& next) {
     std::vector<std::uint32_t> live;
     for (std::size_t b = 0; b < started_; ++b) {
       if (!in_flight_[b].ended) live.push_back(static_cast<std::uint32_t>(b));
@@ -83,26 +83,33 @@ class SearchOfMany {
     // end together, because the columns of a product are those of all of its sentences.
     const bool room = options_.shortlist ? live.empty() : live.size() < together_;
     if (room && next < source.size()) {
-      encode_more(source, constraints, live, next);
+      encode_more(source, sentences, live, next);
       begin();
     }
     return live.size();
   }
 
   /// Of what was encoded before, keeps the sentences `live`, which get the numbers 0, 1, ...
-  void encode_more(const Sentences& source, std::span<const SentenceConstraints> constraints,
+  void encode_more(const Sentences& source, std::span<const PerSentence* const> sentences,
                    std::vector<std::uint32_t>& live, std::size_t& next) {
     Sentences chunk;
     const std::size_t first = next;
     for (; next < std::min(source.size(), first + together_); ++next) chunk.add(source[next]);
-    steps_.add(live, chunk, shortlists_of(chunk, constraints.subspan(first, chunk.size())));
+    std::vector<std::vector<WordId>> placeholders(chunk.size());
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      for (const auto& placeholder : options_.placeholders) {
+        if (std::ranges::count(chunk[i], placeholder.source) > 0) placeholders[i].push_back(placeholder.target);
+      }
+    }
+    steps_.add(live, chunk, shortlists_of(chunk, sentences.subspan(first, chunk.size()), placeholders));
     std::vector<InFlight> in_flight;
     for (const std::uint32_t b : live) in_flight.push_back(std::move(in_flight_[b]));
     std::iota(live.begin(), live.end(), 0U);
     started_ = live.size();
     in_flight_ = std::move(in_flight);
     for (std::size_t i = 0; i < chunk.size(); ++i) {
-      in_flight_.push_back({first + i, Search(steps_.source_length(started_ + i), options_, constraints[first + i])});
+      in_flight_.push_back(
+          {first + i, Search(steps_.source_length(started_ + i), options_, *sentences[first + i], placeholders[i])});
     }
   }
 
@@ -132,15 +139,13 @@ class SearchOfMany {
   }
 
   // What is given is in the list, too: a prefix counts, and required phrases may be written, whatever they are.
-  Sentences shortlists_of(const Sentences& source, std::span<const SentenceConstraints> constraints) const {
+  Sentences shortlists_of(const Sentences& source, std::span<const PerSentence* const> sentences,
+                          const std::vector<std::vector<WordId>>& placeholders) const {
     Sentences lists;
     for (std::size_t b = 0; options_.shortlist && b < source.size(); ++b) {
-      std::vector<WordId> given(constraints[b].prefix.begin(), constraints[b].prefix.end());
-      given.insert(given.end(), constraints[b].placeholders.begin(), constraints[b].placeholders.end());
-      for (std::size_t i = 0; constraints[b].required && i < constraints[b].required->phrases(); ++i) {
-        const auto& phrase = constraints[b].required->phrase(i);
-        given.insert(given.end(), phrase.begin(), phrase.end());
-      }
+      std::vector<WordId> given = sentences[b]->prefix;
+      given.insert(given.end(), placeholders[b].begin(), placeholders[b].end());
+      for (const auto& phrase : sentences[b]->required.all()) given.insert(given.end(), phrase.begin(), phrase.end());
       lists.add(options_.shortlist->words_for(source[b], given));
     }
     return lists;
@@ -251,21 +256,19 @@ double coverage_of(std::span<const double> weights) {
 std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done,
-                                                const PerSentence& per_sentence) {
+                                                std::span<const PerSentence> per_sentence) {
   assert(options.beam > 0 && options.n_best > 0 && options.batch_sentences > 0);
-  assert(per_sentence.prefixes.empty() || (per_sentence.prefixes.size() == source.size() && !ensemble.right_to_left()));
-  assert(per_sentence.numbers.empty() || per_sentence.numbers.size() == source.size());
-  assert(per_sentence.required.empty() || (per_sentence.required.size() == source.size() && !ensemble.right_to_left() &&
-                                           !options.sampling && options.groups == 1));
+  assert(per_sentence.empty() || per_sentence.size() == source.size());
+  for ([[maybe_unused]] const PerSentence& one : per_sentence) {
+    assert((one.prefix.empty() && one.required.empty()) || !ensemble.right_to_left());
+    assert(one.required.empty() || (!options.sampling && options.groups == 1));
+  }
   assert(!options.forbidden || !ensemble.right_to_left());
   assert(options.repetition_penalty >= 1);
   assert(options.groups > 0 && options.beam % options.groups == 0 && (options.groups == 1 || !options.sampling));
-  const auto prefix_of = [&](std::size_t i) {
-    return per_sentence.prefixes.empty() ? std::span<const WordId>() : per_sentence.prefixes[i];
-  };
-  const auto required_of = [&](std::size_t i) {
-    return per_sentence.required.empty() || per_sentence.required[i].empty() ? nullptr : &per_sentence.required[i];
-  };
+  std::vector<PerSentence> numbered(per_sentence.empty() ? source.size() : 0);
+  for (std::size_t i = 0; i < numbered.size(); ++i) numbered[i].number = i;
+  if (per_sentence.empty()) per_sentence = numbered;
   std::vector<std::vector<Translation>> translations(source.size());
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -273,7 +276,7 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
       order.push_back(i);
     } else {
       translations[i].resize(1);
-      if (const auto* required = required_of(i)) translations[i].front().unmet = required->phrases();
+      translations[i].front().unmet = per_sentence[i].required.phrases();
     }
   }
   const auto sort = [&](std::vector<std::size_t>& sentences) {  // the longest first
@@ -288,24 +291,18 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
     const bool last = !next_attempt(attempt, options).has_value();
     std::vector<std::size_t> unfinished;
     Sentences ordered;
-    std::vector<SentenceConstraints> constraints;
+    std::vector<const PerSentence*> sentences;
     for (const std::size_t at : order) {
       ordered.add(source[at]);
-      constraints.push_back(
-          {prefix_of(at), per_sentence.numbers.empty() ? at : per_sentence.numbers[at], required_of(at)});
-      for (const auto& placeholder : options.placeholders) {
-        if (std::count(source[at].begin(), source[at].end(), placeholder.source) > 0)
-          constraints.back().placeholders.push_back(placeholder.target);
-      }
+      sentences.push_back(&per_sentence[at]);
     }
     const auto found = [&](std::size_t i, std::vector<Translation> result) {
       const std::size_t at = order[i];
       if (!result.front().finished && !result.front().is_nan()) {
         const bool has_all = result.front().unmet == 0;
         if (retries == 0) cut_off[at] = std::move(result);
-        const std::size_t Tx = ensemble.source_length(source.length(at));
-        const bool can_end =
-            minimum_length(Tx, options, prefix_of(at).size()) < maximum_length(Tx, options, prefix_of(at).size());
+        const std::size_t Tx = ensemble.source_length(source.length(at)), prefix = per_sentence[at].prefix.size();
+        const bool can_end = minimum_length(Tx, options, prefix) < maximum_length(Tx, options, prefix);
         // A wider beam meets no more phrases: every bank that can have a hypothesis has one.
         if (can_end && !last && has_all) {
           unfinished.push_back(at);
@@ -320,7 +317,7 @@ std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const 
     };
     bool stopped = false;
     try {
-      SearchOfMany(ensemble, attempt, sentences_together(attempt, options)).run(ordered, constraints, found, [&] {
+      SearchOfMany(ensemble, attempt, sentences_together(attempt, options)).run(ordered, sentences, found, [&] {
         stopped = done && !done(finished);
         return !stopped;
       });

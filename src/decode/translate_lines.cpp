@@ -23,17 +23,17 @@ struct Line {
   static auto fields(auto& line) { return std::tie(line.number, line.text, line.prefix, line.required); }
 };
 
-/// Phrases that a translation must contain, as words and as the constraint of the search.
-struct Phrases {
-  std::vector<std::vector<std::string>> words;
-  RequiredWords required;
+/// A part of a line that is translated on its own.
+struct Part {
+  std::size_t begin, end;                         // of its words in the line
+  std::vector<std::vector<std::string>> phrases;  // that its translation must contain
+  RequiredWords required{};                       // the same as the constraint of the search
 };
 
-/// The words of a line and of its prefix, the ends of the parts in which it is translated, and the phrases of each.
+/// The words of a line and of its prefix, and its parts.
 struct SplitLine {
   std::vector<std::string> spans, source, prefix;  // spans: for which the placeholders of the line stand
-  std::vector<std::size_t> ends{};
-  std::vector<Phrases> phrases{};
+  std::vector<Part> parts{};
 };
 
 /// `required`: phrases with tabs between them.
@@ -48,20 +48,20 @@ SplitLine split_line(const Translator& translator, const Line& line, const Trans
     if (!phrase.empty()) required.push_back(std::move(phrase));
     begin = end + 1;
   }
-  split.ends = part_ends(split.source, required.empty() ? options.maximum_source_length : 0);
-  for (std::size_t begin = 0; const std::size_t end : split.ends) {
-    auto phrases = required;
+  const auto ends = part_ends(split.source, required.empty() ? options.maximum_source_length : 0);
+  for (std::size_t begin = 0; const std::size_t end : ends) {
+    Part& part = split.parts.emplace_back(Part{begin, end, required});
     const auto at = [&](std::size_t i) { return split.source.begin() + static_cast<std::ptrdiff_t>(i); };
     if (options.glossary) {
       for (const std::string& term : options.glossary->terms({at(begin), at(end)})) {
         auto phrase = target_words(translator, term, {});  // a number in it is no copy of one in the line
-        if (std::find(phrases.begin(), phrases.end(), phrase) == phrases.end()) phrases.push_back(std::move(phrase));
+        if (std::ranges::find(part.phrases, phrase) == part.phrases.end()) part.phrases.push_back(std::move(phrase));
       }
     }
     std::vector<std::vector<WordId>> ids;
-    for (const auto& phrase : phrases) ids.push_back(ids_of(phrase, translator.target_vocabulary));
+    for (const auto& phrase : part.phrases) ids.push_back(ids_of(phrase, translator.target_vocabulary));
     assert(ids.empty() || options.spelling);
-    split.phrases.push_back({std::move(phrases), RequiredWords(std::move(ids), options.spelling)});
+    part.required = RequiredWords(std::move(ids), options.spelling);
     begin = end;
   }
   return split;
@@ -72,34 +72,30 @@ std::uint64_t stream_number(std::uint64_t line, std::size_t part) {
   return line + (std::uint64_t{part} << 40);
 }
 
-/// A line, and what translates each of its parts.
-struct Parts {
-  const SplitLine& line;
-  std::vector<const Translation*> translations;
-};
-
-LineTranslation in_words(const Translator& translator, const Parts& parts, const TranslationOptions& options) {
+/// `translations`: one of each part.
+LineTranslation in_words(const Translator& translator, const SplitLine& split,
+                         std::span<const Translation* const> translations, const TranslationOptions& options) {
   LineTranslation line;
-  line.parts = static_cast<std::uint32_t>(parts.line.ends.size());
+  line.parts = static_cast<std::uint32_t>(split.parts.size());
   std::vector<std::string> words;  // without </s>
   double log_probability = 0, coverage = 0;
-  std::size_t length = 0, first = 0;  // `first`: of the source words of a part
-  for (std::size_t p = 0; p < parts.line.ends.size(); ++p) {
-    const Translation& translation = *parts.translations[p];
-    const Phrases& phrases = parts.line.phrases[p];
-    const auto phrase_words = phrases.required.phrase_words(translation.words);
+  std::size_t length = 0;
+  for (std::size_t p = 0; p < split.parts.size(); ++p) {
+    const Translation& translation = *translations[p];
+    const Part& part = split.parts[p];
+    const auto phrase_words = part.required.phrase_words(translation.words);
     for (std::size_t i = 0; i < translation.words.size(); ++i) {
       const WordId id = translation.words[i];
-      const bool in_prefix = p == 0 && i < parts.line.prefix.size(), given = in_prefix || phrase_words[i];
+      const bool in_prefix = p == 0 && i < split.prefix.size(), given = in_prefix || phrase_words[i];
       std::string word = translator.target_vocabulary.word_in_text(id);
-      if (phrase_words[i]) word = phrases.words[phrase_words[i]->phrase][phrase_words[i]->position];
-      if (in_prefix) word = parts.line.prefix[i];
-      if (!translation.attended.empty() && first + translation.attended[i] < parts.line.ends[p]) {
-        const std::size_t j = first + translation.attended[i];
+      if (phrase_words[i]) word = part.phrases[phrase_words[i]->phrase][phrase_words[i]->position];
+      if (in_prefix) word = split.prefix[i];
+      if (!translation.attended.empty() && part.begin + translation.attended[i] < part.end) {
+        const std::size_t j = part.begin + translation.attended[i];
         if (options.details) {
           line.links.push_back({static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(line.words.size())});
         }
-        if (id == kUnknown && options.replace_unknown && !given) word = parts.line.source[j];
+        if (id == kUnknown && options.replace_unknown && !given) word = split.source[j];
       }
       if (options.details) line.words.push_back(word);
       words.push_back(std::move(word));
@@ -115,11 +111,10 @@ LineTranslation in_words(const Translator& translator, const Parts& parts, const
     line.retried = line.retried || translation.retries > 0;
     line.cut_off = line.cut_off || !translation.finished;
     line.unmet += static_cast<std::uint32_t>(translation.unmet);
-    first = parts.line.ends[p];
   }
-  if (options.details) line.source_words = parts.line.source;
+  if (options.details) line.source_words = split.source;
   line.text = translator.pipeline.to_text(words);
-  if (translator.pipeline.copies) line.text = text::with_spans(line.text, parts.line.spans);
+  if (translator.pipeline.copies) line.text = text::with_spans(line.text, split.spans);
   line.score = score_of(log_probability, length, coverage, options.search);
   return line;
 }
@@ -136,9 +131,9 @@ std::optional<std::vector<LineTranslation>> in_words(const Translator& translato
   }
   std::vector<LineTranslation> lines;
   for (std::size_t k = 0; k < count; ++k) {
-    Parts parts{split, {}};
-    for (const auto& of_part : of_parts) parts.translations.push_back(&of_part[std::min(k, of_part.size() - 1)]);
-    lines.push_back(in_words(translator, parts, options));
+    std::vector<const Translation*> translations;
+    for (const auto& of_part : of_parts) translations.push_back(&of_part[std::min(k, of_part.size() - 1)]);
+    lines.push_back(in_words(translator, split, translations, options));
   }
   if (of_parts.size() > 1 && !options.search.sampling) {
     std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
@@ -200,26 +195,17 @@ std::vector<std::vector<LineTranslation>> translate_lines(
   const auto translated = [&](const std::vector<const Line*>& lines) {
     std::vector<SplitLine> split;
     Sentences source;  // the parts
-    PerSentence per_sentence;
+    std::vector<PerSentence> per_sentence;
     for (const Line* line : lines) {
       stop_if_signal_came();
       split.push_back(split_line(translator, *line, options));
       const auto ids = ids_of(split.back().source, translator.source_vocabulary);
-      std::size_t first = 0;
-      for (std::size_t part = 0; part < split.back().ends.size(); ++part) {
-        const std::size_t end = split.back().ends[part];
-        source.add(std::span(ids).subspan(first, end - first));
-        per_sentence.prefixes.add(part == 0 ? ids_of(split.back().prefix, translator.target_vocabulary)
-                                            : std::vector<WordId>());
-        per_sentence.numbers.push_back(stream_number(line->number, part));
-        per_sentence.required.push_back(split.back().phrases[part].required);
-        first = end;
+      for (const Part& part : split.back().parts) {
+        source.add(std::span(ids).subspan(part.begin, part.end - part.begin));
+        const auto number = static_cast<std::size_t>(&part - split.back().parts.data());
+        per_sentence.push_back({{}, stream_number(line->number, number), part.required});
+        if (number == 0) per_sentence.back().prefix = ids_of(split.back().prefix, translator.target_vocabulary);
       }
-    }
-    if (per_sentence.prefixes.words.empty()) per_sentence.prefixes.clear();
-    if (std::all_of(per_sentence.required.begin(), per_sentence.required.end(),
-                    [](const auto& one) { return one.empty(); })) {
-      per_sentence.required.clear();
     }
     const auto count_done = [&](std::size_t count) {
       if (done && communicator.is_root()) done(count * lines.size() / source.size(), lines.size());
@@ -229,8 +215,8 @@ std::vector<std::vector<LineTranslation>> translate_lines(
     std::vector<std::optional<Translations>> results;
     std::size_t first = 0;  // part
     for (const SplitLine& line : split) {
-      results.push_back(in_words(translator, line, std::span(found).subspan(first, line.ends.size()), options));
-      first += line.ends.size();
+      results.push_back(in_words(translator, line, std::span(found).subspan(first, line.parts.size()), options));
+      first += line.parts.size();
     }
     return results;
   };
@@ -275,15 +261,9 @@ std::vector<WordPair> word_pairs(const Translator& translator, std::span<const s
   return pairs;
 }
 
-std::vector<std::size_t> source_lengths(std::span<const WordPair> pairs) {
+std::vector<std::size_t> lengths_of(std::span<const WordPair> pairs, std::vector<WordId> WordPair::*side) {
   std::vector<std::size_t> lengths;
-  for (const WordPair& pair : pairs) lengths.push_back(pair.source.size());
-  return lengths;
-}
-
-std::vector<std::size_t> target_lengths(std::span<const WordPair> pairs) {
-  std::vector<std::size_t> lengths;
-  for (const WordPair& pair : pairs) lengths.push_back(pair.target.size());
+  for (const WordPair& pair : pairs) lengths.push_back((pair.*side).size());
   return lengths;
 }
 
@@ -294,6 +274,27 @@ std::pair<Sentences, Sentences> sentences_of(std::span<const WordPair* const> ba
     target.add(pair->target);
   }
   return {std::move(source), std::move(target)};
+}
+
+std::vector<std::optional<double>> score_pairs(const Ensemble& ensemble, std::span<const WordPair> pairs,
+                                               std::size_t batch_sentences, const comm::Communicator& communicator,
+                                               const std::function<void(std::size_t done)>& done) {
+  std::size_t before = 0;  // pairs that all ranks have scored, if they are equally fast
+  const auto score_batch = [&](const std::vector<const WordPair*>& batch) {
+    const auto [source, target] = sentences_of(batch);
+    const auto found = score(ensemble, source, target);
+    if (done) done(before + batch.size());
+    before += static_cast<std::size_t>(communicator.size()) * batch_sentences;
+    return std::vector<std::optional<double>>(found.begin(), found.end());
+  };
+  return distribute<WordPair, double>(communicator, pairs,
+                                      by_length(lengths_of(pairs, &WordPair::target), batch_sentences), score_batch);
+}
+
+std::optional<std::size_t> first_nan(std::span<const std::optional<double>> scores) {
+  const auto found = std::find_if(scores.begin(), scores.end(), [](const auto& one) { return !std::isfinite(*one); });
+  if (found == scores.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - scores.begin());
 }
 
 std::vector<std::optional<Aligned>> align_batch(model::Model& model, std::span<const WordPair* const> batch, bool given,

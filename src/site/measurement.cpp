@@ -1,9 +1,13 @@
 #include "rnnsearch/site/measurement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
@@ -11,6 +15,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/model/options.h"
@@ -67,6 +72,19 @@ std::string text_of_rates(const kernels::ProductRates& rates) {
                      gflop(rates.registers));
 }
 
+const char* unit_of(const Measured& measured) {
+  return measured.decode ? "batch" : "update";
+}
+
+// The first point, which no other is before, gains enough.
+auto first_that_gains_too_little(const std::vector<ThreadScaling>& curve) {
+  return std::ranges::find_if(curve, [](const ThreadScaling& p) { return p.gain.value_or(1) < kWorthwhileGain; });
+}
+
+std::string percents(double share) {
+  return fixed(100 * share, 0) + "%";
+}
+
 }  // namespace
 
 Machine measure_machine(const comm::Communicator& communicator) {
@@ -117,18 +135,6 @@ double Latency::percentile(double share) const {
   auto sorted = seconds;
   std::sort(sorted.begin(), sorted.end());
   return sorted[static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(sorted.size())))) - 1];
-}
-Latency::Rate Latency::best() const {
-  return std::ranges::max(rates, {}, &Rate::target_words);
-}
-double Measurement::total() const {
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
-}
-double Measurement::minimum() const {
-  return *std::min_element(seconds.begin(), seconds.end());
-}
-double Measurement::maximum() const {
-  return *std::max_element(seconds.begin(), seconds.end());
 }
 double Measurement::median() const {
   auto sorted = seconds;
@@ -224,7 +230,7 @@ Json json_of(const Measured& measured, const Measurement& m) {
     for (const Phase phase : kPhases) {
       if (const auto share = share_of_bound(measured, m, phase)) shares[name_of(phase)] = *share;
     }
-    if (const auto share = share_of_bound(measured, m)) shares[measured.decode ? "batch" : "update"] = *share;
+    if (const auto share = share_of_bound(measured, m)) shares[unit_of(measured)] = *share;
     Json machine = Json::object({{"gflop_per_second_of_one_thread", json_of(measured.machine->thread)},
                                  {"gflop_per_second", json_of(measured.machine->all)},
                                  {"memory_bytes_per_second", measured.machine->memory}});
@@ -285,14 +291,11 @@ std::string heading_of(const Measured& measured, const Measurement& m, const std
 
 std::string table_of(const Measured& measured, const Measurement& m) {
   const std::size_t ranks = measured.places.size();
-  const char* unit = measured.decode ? "batch" : "update";
+  const char* const unit = unit_of(measured);
   const auto seconds_text = [&](double seconds) { return fixed(seconds, m.mean() < 0.1 ? 6 : 4); };
   std::string text = heading_of(measured, m, counted(measured.threads, "thread")) + "\n";
 
-  const auto row = [&](std::string name, const std::string& value) {
-    name.resize(20, ' ');
-    text += name + value + "\n";
-  };
+  const auto row = [&](const std::string& name, const std::string& value) { text += left(name, 20) + value + "\n"; };
   row(fmt::format("seconds per {}", unit),
       fmt::format("median {}, from {} to {} ({} timed after {})", seconds_text(m.median()), seconds_text(m.minimum()),
                   seconds_text(m.maximum()), m.seconds.size(), measured.untimed));
@@ -330,13 +333,9 @@ std::string table_of(const Measured& measured, const Measurement& m) {
   }
 
   text += "\n";
-  const auto phase_row = [&](std::string name, double sum, const std::string& bound = "") {
+  const auto phase_row = [&](const std::string& name, double sum, const std::string& bound = "") {
     if (sum < 0.0005 * m.total()) return;
-    name.resize(20, ' ');
-    std::string seconds = seconds_text(m.mean_of(sum)), share = fixed(100 * sum / m.total(), 1);
-    seconds.insert(0, seconds.size() < 9 ? 9 - seconds.size() : 0, ' ');
-    share.insert(0, share.size() < 6 ? 6 - share.size() : 0, ' ');
-    text += name + seconds + " s" + share + "%" + bound + "\n";
+    row(name, right(seconds_text(m.mean_of(sum)), 9) + " s" + right(fixed(100 * sum / m.total(), 1), 6) + "%" + bound);
   };
   for (const Phase phase : kPhases) {
     const auto share = share_of_bound(measured, m, phase);
@@ -358,6 +357,91 @@ std::string table_of(const Measured& measured, const Measurement& m) {
                             : ""));
   }
   return text;
+}
+
+std::vector<ThreadScaling> scaling_of(const std::vector<OnThreads>& runs) {
+  assert(!runs.empty());
+  std::vector<ThreadScaling> curve;
+  for (const auto& [measured, measurement] : runs) {
+    ThreadScaling point{
+        .threads = measured.threads, .seconds = measurement.median(), .share = share_of_bound(measured, measurement)};
+    if (!curve.empty()) {
+      const auto ratio = [&](const ThreadScaling& to) {
+        return static_cast<double>(point.threads) / static_cast<double>(to.threads);
+      };
+      const ThreadScaling &fewest = curve.front(), &before = curve.back();
+      assert(point.threads > before.threads);
+      point.speed_up = fewest.seconds / point.seconds;
+      point.efficiency = point.speed_up / ratio(fewest);
+      point.gain = (before.seconds / point.seconds - 1) / (ratio(before) - 1);
+    }
+    curve.push_back(point);
+  }
+  return curve;
+}
+
+std::size_t worthwhile_threads(const std::vector<ThreadScaling>& curve) {
+  return std::prev(first_that_gains_too_little(curve))->threads;
+}
+
+std::string conclusion_of(const std::vector<ThreadScaling>& curve, const std::string& unit) {
+  const auto next = first_that_gains_too_little(curve), last = std::prev(next);
+  const std::string begin = fmt::format("More threads pay up to {}", last->threads);
+  if (next == curve.end()) {
+    return fmt::format("{}, the most of these: each step gained at least {} of what linear scaling would.", begin,
+                       percents(kWorthwhileGain));
+  }
+  const double linear = static_cast<double>(next->threads) / static_cast<double>(last->threads);
+  return fmt::format(
+      "{}: with {} {}{} is {:.2f} times as fast as with {}, where linear scaling would make it {:.2f} times as fast; a "
+      "step counts as paying if it gains at least {} of what linear scaling would.",
+      begin, next->threads, unit == "batch" ? "a " : "an ", unit, last->seconds / next->seconds, last->threads, linear,
+      percents(kWorthwhileGain));
+}
+
+Json json_of(const std::vector<OnThreads>& runs) {
+  const auto curve = scaling_of(runs);
+  Json points = Json::array(), records = Json::array();
+  for (const ThreadScaling& point : curve) {
+    Json json = Json::object({{"threads", point.threads},
+                              {"seconds", point.seconds},
+                              {"speed_up", point.speed_up},
+                              {"efficiency", point.efficiency}});
+    if (point.gain) json["gain_of_added_threads"] = *point.gain;
+    if (point.share) json["share_of_bound"] = *point.share;
+    points.push_back(std::move(json));
+  }
+  for (const auto& [measured, measurement] : runs) records.push_back(json_of(measured, measurement));
+  return Json::object({{"thread_scaling", std::move(points)},
+                       {"worthwhile_threads", worthwhile_threads(curve)},
+                       {"conclusion", conclusion_of(curve, unit_of(runs.front().measured))},
+                       {"runs", std::move(records)}});
+}
+
+std::string table_of(const std::vector<OnThreads>& runs) {
+  const auto curve = scaling_of(runs);
+  const Measured& first = runs.front().measured;
+  std::vector<std::size_t> threads;
+  for (const ThreadScaling& point : curve) threads.push_back(point.threads);
+  std::string text =
+      heading_of(first, runs.front().measurement, fmt::to_string(fmt::join(threads, ", ")) + " threads") + "\n" +
+      fmt::format("threads{}{}{}{}", right(fmt::format("seconds {}", first.decode ? "a batch" : "an update"), 20),
+                  right("speed-up", 10), right("efficiency", 12), right("target words/s", 16));
+  if (curve.front().share) text += "   of this machine's products from L1";
+  text += "\n";
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto& [measured, m] = runs[i];
+    const ThreadScaling& point = curve[i];
+    text += right(std::to_string(point.threads), 7) + right(fixed(point.seconds, point.seconds < 0.1 ? 6 : 4), 20) +
+            right(fixed(point.speed_up, 2), 10) + right(percents(point.efficiency), 12) +
+            right(fixed(m.target_words / m.total(), 0), 16);
+    if (point.share) {
+      text += fmt::format("   {} of {:.1f} GFLOP/s; memory {:.1f} GB/s", percents(*point.share),
+                          measured.machine->all.level1 / 1e9, measured.machine->memory / 1e9);
+    }
+    text += "\n";
+  }
+  return text + "\n" + conclusion_of(curve, unit_of(first)) + "\n";
 }
 
 }  // namespace rnnsearch::site

@@ -1,17 +1,17 @@
 #include "rnnsearch/site/placement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <map>
 #include <set>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/host_name.h"
+#include "rnnsearch/base/machine.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/comm/communicator.h"
-#include "rnnsearch/comm/hosts.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::site {
@@ -34,12 +34,12 @@ bool overlap(const Cpus& a, const Cpus& b) {
 
 /// Ranks of one host and what they share.
 struct Sharers {
-  std::vector<std::size_t> ranks;
+  std::vector<std::string> ranks;
   std::size_t threads = 0;
   Cpus cpus;
 
   void add(std::size_t rank, const RankPlace& place) {
-    ranks.push_back(rank);
+    ranks.push_back(std::to_string(rank));
     threads += place.threads;
     cpus.merge(cpus_of(place.cpus));
   }
@@ -60,13 +60,8 @@ std::string list_of(const Cpus& cpus) {
 }
 
 std::string sentence_of(const Sharers& sharers, const std::string& host) {
-  std::string ranks;
-  for (std::size_t i = 0; i < sharers.ranks.size() && i < 8; ++i) {
-    ranks += fmt::format("{}{}", i == 0 ? "" : ", ", sharers.ranks[i]);
-  }
-  if (sharers.ranks.size() > 8) ranks += ", ...";
   return fmt::format("on {} {} ({}: {}) would share {} ({})", host, counted(sharers.threads, "thread"),
-                     counted(sharers.ranks.size(), "rank"), ranks, counted(sharers.cpus.size(), "CPU"),
+                     counted(sharers.ranks.size(), "rank"), listed(sharers.ranks), counted(sharers.cpus.size(), "CPU"),
                      list_of(sharers.cpus));
 }
 
@@ -80,37 +75,39 @@ std::string line_of(const std::filesystem::path& file) {
 
 /// "16 threads on 8 cores, CPUs 0-7,16-23 (NUMA domain 0)", which several ranks separate by "|".
 struct HostSummary {
-  std::size_t ranks = 0, threads = 0;
+  std::size_t threads = 0;
   Cpus cores;
   bool cores_known = true;
-  std::string lists, quota;
+  std::vector<std::string> lists;  // of each rank
+  std::string quota;
 
   void add(const RankPlace& place) {
-    ++ranks;
     if (place.quota && quota.empty())
       quota = fmt::format(", quota of {:g} CPUs ({})", place.quota.cpus, place.quota.file);
     threads += place.threads;
     cores.merge(cpus_of(place.cores));
     cores_known = cores_known && !place.cores.empty();
-    if (ranks == 9) lists += " | ...";
-    if (ranks > 8) return;
-    lists += fmt::format("{}{}", ranks > 1 ? " | " : "", place.cpus);
+    lists.push_back(place.cpus);
     if (place.numa_domains.empty()) return;
     const bool one = place.numa_domains.find_first_of(",-") == std::string::npos;
-    lists += fmt::format("{}{})", one ? " (NUMA domain " : " (NUMA domains ", place.numa_domains);
+    lists.back() += fmt::format(" (NUMA {} {})", one ? "domain" : "domains", place.numa_domains);
   }
   std::string text() const {
-    return fmt::format("{}, {}{}, CPUs {}{}", counted(ranks, "rank"), counted(threads, "thread"),
-                       cores_known ? " on " + counted(cores.size(), "core") : "", lists, quota);
+    return fmt::format("{}, {}{}, CPUs {}{}", counted(lists.size(), "rank"), counted(threads, "thread"),
+                       cores_known ? " on " + counted(cores.size(), "core") : "", listed(lists, " | "), quota);
   }
 };
 
-/// What a rank tells the root about itself, besides numbers.
-std::array<std::string*, 5> texts_of(RankPlace& place) {
-  return {&place.cpus, &place.cores, &place.numa_domains, &place.quota.file, &place.boot};
-}
-
 }  // namespace
+
+std::string listed(std::vector<std::string> items, const char* separator) {
+  constexpr std::size_t kMost = 8;
+  if (items.size() > kMost) {
+    items.resize(kMost);
+    items.emplace_back("...");
+  }
+  return fmt::to_string(fmt::join(items, separator));
+}
 
 std::string remedy() {
   return "give fewer --threads, start fewer ranks, or let the launcher bind the ranks to more cores (" +
@@ -134,19 +131,14 @@ void locate(RankPlace& place, const std::filesystem::path& system) {
 }
 
 std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
-  std::vector<std::string> hosts;
-  std::vector<Cpus> cpus;
+  std::vector<std::pair<std::string, Cpus>> hosts;
   for (const auto& place : places) {
-    const auto host = std::find(hosts.begin(), hosts.end(), place.host) - hosts.begin();
-    if (static_cast<std::size_t>(host) == hosts.size()) {
-      hosts.push_back(place.host);
-      cpus.emplace_back();
-    }
-    cpus[static_cast<std::size_t>(host)].merge(cpus_of(place.cpus));
+    auto host = std::ranges::find(hosts, place.host, &std::pair<std::string, Cpus>::first);
+    if (host == hosts.end()) host = hosts.insert(host, {place.host, {}});
+    host->second.merge(cpus_of(place.cpus));
   }
   std::vector<std::size_t> counts;
-  counts.reserve(cpus.size());
-  for (const auto& of_host : cpus) counts.push_back(of_host.size());
+  for (const auto& [host, cpus] : hosts) counts.push_back(cpus.size());
   return counts;
 }
 
@@ -210,42 +202,29 @@ Placement settle_threads(const comm::Communicator& communicator, std::size_t thr
   const std::string settled = comm::meet(
       communicator,
       [&] {
-        Packer packer;
-        packer.add(threads);
-        RankPlace own;
-        own.cpus = allowed_cpu_list();
-        locate(own, "/sys/devices/system");
-        own.quota = cpu_quota();
+        RankPlace own{.host = "", .threads = threads, .cpus = allowed_cpu_list(), .quota = cpu_quota()};
         own.boot = boot_id();
-        for (const std::string* text : texts_of(own)) packer.add_text(*text);
-        packer.add(own.quota.cpus);
-        packer.add(own.quota.cgroup);
-        return packer.take();
+        locate(own, "/sys/devices/system");
+        return packed(own);
       },
       [&](std::span<const comm::Outcome> outcomes) {
         auto& places = placement.places;
         std::vector<std::string> names, boots;
         for (const comm::Outcome& outcome : outcomes) {
-          Unpacker unpacker(outcome.text);
-          RankPlace& place = places.emplace_back();
-          place.threads = unpacker.next<std::size_t>();
-          for (std::string* text : texts_of(place)) *text = unpacker.next_text();
-          place.quota.cpus = unpacker.next<double>();
-          place.quota.cgroup = unpacker.next<std::uint64_t>();
+          places.push_back(unpacked<RankPlace>(outcome.text));
           names.push_back(outcome.host);
-          boots.push_back(place.boot);
+          boots.push_back(places.back().boot);
         }
         names = comm::distinct_hosts(std::move(names), boots);
         for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank].host = names[rank];
         share_cpus(places);
         if (const std::string refusal = oversubscribe ? "" : oversubscription(places); !refusal.empty())
           throw Error("{}; {}, or give --oversubscribe if this is intended", refusal, remedy());
-        Packer packer;
-        for (const RankPlace& place : places) packer.add(place.threads);
-        return packer.take();
+        std::vector<std::size_t> all;
+        for (const RankPlace& place : places) all.push_back(place.threads);
+        return packed(all);
       });
-  Unpacker unpacker(settled);
-  for (int rank = 0; rank <= communicator.rank(); ++rank) placement.threads = unpacker.next<std::size_t>();
+  placement.threads = unpacked<std::vector<std::size_t>>(settled)[static_cast<std::size_t>(communicator.rank())];
   return placement;
 }
 
@@ -294,10 +273,9 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
   for (const auto& [name, summary] : hosts) alike[summary.text()].push_back(name);
   std::vector<std::string> lines;
   for (const auto& [text, names] : alike) {
-    std::string list = names.size() > 1 ? fmt::format("each of {} hosts (", names.size()) : "";
-    for (std::size_t i = 0; i < names.size() && i < 8; ++i) list += fmt::format("{}{}", i > 0 ? ", " : "", names[i]);
-    if (names.size() > 1) list += names.size() > 8 ? ", ...)" : ")";
-    lines.push_back(fmt::format("[comm] {}: {}", list, text));
+    const std::string hosts_alike =
+        names.size() > 1 ? fmt::format("each of {} hosts ({})", names.size(), listed(names)) : names.front();
+    lines.push_back(fmt::format("[comm] {}: {}", hosts_alike, text));
   }
   std::vector<std::string> host_of_rank;
   for (const auto& place : places) host_of_rank.push_back(place.host);

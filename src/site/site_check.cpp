@@ -20,6 +20,7 @@
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/site/placement.h"
 #include "rnnsearch/storage/sealed_file.h"
 
 namespace rnnsearch::site {
@@ -36,27 +37,11 @@ constexpr double kPaperRunBytes = 4 * 3 * kPaperGradientBytes;
 std::vector<std::pair<std::string, std::size_t>> hosts_of(const std::vector<NodeFacts>& ranks) {
   std::vector<std::pair<std::string, std::size_t>> hosts;
   for (const auto& rank : ranks) {
-    const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const auto& h) { return h.first == rank.host; });
-    if (found == hosts.end()) {
-      hosts.emplace_back(rank.host, 1);
-    } else {
-      ++found->second;
-    }
+    auto host = std::ranges::find(hosts, rank.host, &std::pair<std::string, std::size_t>::first);
+    if (host == hosts.end()) host = hosts.insert(host, {rank.host, 0});
+    ++host->second;
   }
   return hosts;
-}
-
-/// "a, b, c, ...": no line is endless on a thousand hosts.
-template <class Items, class Name>
-std::string listed(const Items& items, Name name) {
-  constexpr std::size_t kMost = 8;
-  std::string text;
-  std::size_t i = 0;
-  for (const auto& item : items) {
-    if (i++ == kMost) return text + ", ...";
-    text += (i > 1 ? ", " : "") + name(item);
-  }
-  return text;
 }
 
 double unix_seconds() {
@@ -302,16 +287,8 @@ std::string size_text(std::size_t bytes) {
 }  // namespace
 
 std::vector<NodeFacts> gather_facts(const comm::Communicator& communicator, const NodeFacts& own) {
-  Packer packer;
-  for (const std::string* text : {&own.host, &own.instruction_set, &own.bfloat16_unit}) packer.add_text(*text);
-  packer.add(own.cpus_expected);
   std::vector<NodeFacts> facts;
-  for (const std::string& packed : communicator.gather(packer.take())) {
-    Unpacker unpacker(packed);
-    NodeFacts& rank = facts.emplace_back();
-    for (std::string* text : {&rank.host, &rank.instruction_set, &rank.bfloat16_unit}) *text = unpacker.next_text();
-    rank.cpus_expected = unpacker.next<std::size_t>();
-  }
+  for (const std::string& of_rank : communicator.gather(packed(own))) facts.push_back(unpacked<NodeFacts>(of_rank));
   return facts;
 }
 
@@ -321,9 +298,10 @@ std::size_t host_count(const std::vector<NodeFacts>& ranks) {
 
 Finding ranks_finding(const std::vector<NodeFacts>& ranks, std::size_t tasks, const std::string& library) {
   const auto hosts = hosts_of(ranks);
-  const std::string text =
-      fmt::format("{} on {} ({}), {}", counted(ranks.size(), "rank"), counted(hosts.size(), "host"),
-                  listed(hosts, [](const auto& h) { return fmt::format("{}: {}", h.first, h.second); }), library);
+  std::vector<std::string> names;
+  for (const auto& [host, count] : hosts) names.push_back(fmt::format("{}: {}", host, count));
+  const std::string text = fmt::format("{} on {} ({}), {}", counted(ranks.size(), "rank"),
+                                       counted(hosts.size(), "host"), listed(std::move(names)), library);
   if (tasks > 0 && tasks != ranks.size()) {
     return {Level::kWarning, "ranks", fmt::format("{}; SLURM granted {}", text, counted(tasks, "task")),
             "start as many ranks as there are tasks, unless the others are meant to be idle"};
@@ -354,10 +332,9 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
     for (const auto& rank : ranks) hosts.emplace(of(rank), rank.host);
     if (hosts.size() == 1)
       return {Level::kOk, topic, hosts.begin()->first + (ranks.size() > 1 ? " everywhere" : ""), ""};
-    return {
-        Level::kWarning, topic,
-        "differs: " + listed(hosts, [](const auto& kind) { return fmt::format("{} has {}", kind.second, kind.first); }),
-        next_step};
+    std::vector<std::string> kinds;
+    for (const auto& [kind, host] : hosts) kinds.push_back(fmt::format("{} has {}", host, kind));
+    return {Level::kWarning, topic, "differs: " + listed(std::move(kinds)), next_step};
   };
   std::string common = "avx512";  // the best that all can do
   for (const auto& rank : ranks) {

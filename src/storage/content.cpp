@@ -2,12 +2,53 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::storage {
 namespace {
+
+/// A fair, recursive mutex: threads get it in the order in which they ask. With a plain mutex, a thread that reads many
+/// parts of a slow file would take it again and again before a waiting thread wakes up.
+class Turns {
+ public:
+  void lock() {
+    std::unique_lock guard(mutex_);
+    if (depth_ > 0 && owner_ == std::this_thread::get_id()) {
+      ++depth_;
+      return;
+    }
+    const std::uint64_t ticket = tickets_++;
+    served_.wait(guard, [&] { return ticket == now_serving_; });
+    owner_ = std::this_thread::get_id();
+    depth_ = 1;
+  }
+  void unlock() {
+    const std::lock_guard guard(mutex_);
+    if (--depth_ > 0) return;
+    ++now_serving_;
+    served_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable served_;
+  std::uint64_t tickets_ = 0, now_serving_ = 0;
+  std::thread::id owner_;
+  std::size_t depth_ = 0;
+};
+
+Turns& turns() {
+  static Turns the_ones;
+  return the_ones;
+}
 
 static_assert(std::endian::native == std::endian::little, "numbers have the same type in the file and in memory");
 
@@ -59,6 +100,52 @@ void check_bytes(hid_t file, const Dataset& dataset, const Location& location) {
 }
 
 }  // namespace
+
+Lock::Lock() {
+  static const bool is_ready = [] {
+    H5dont_atexit();
+    H5open();
+    H5PLset_loading_state(0);
+    return true;
+  }();
+  thread_local const bool is_silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+  static_cast<void>(is_ready && is_silent);
+  H5Eclear2(H5E_DEFAULT);
+}
+
+Exclusive::Exclusive() {
+  turns().lock();
+}
+Exclusive::~Exclusive() {
+  turns().unlock();
+}
+
+std::string reason() {
+  std::vector<std::string> complaints;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_DOWNWARD,
+      [](unsigned, const H5E_error2_t* entry, void* list) -> herr_t {
+        if (entry->desc) static_cast<std::vector<std::string>*>(list)->emplace_back(entry->desc);
+        return 0;
+      },
+      &complaints);
+  H5Eclear2(H5E_DEFAULT);
+  if (complaints.empty()) return "HDF5 gave no reason";
+  std::string text = "HDF5: " + complaints.front();
+  if (complaints.size() > 1) text += " (" + complaints.back() + ")";
+  for (const std::string& complaint : complaints) {
+    const auto at = complaint.find("errno = ");
+    if (at == std::string::npos) continue;
+    const int number = std::atoi(complaint.c_str() + at + std::strlen("errno = "));
+    text = std::strerror(number);
+    if (number == ENOSPC || number == EDQUOT) text += "; free some space there or choose another folder";
+    if (complaint.find("lock") != std::string::npos)
+      text = "it cannot be locked (" + text +
+             "); if another process holds it, wait; if the file system has no locks, set "
+             "HDF5_USE_FILE_LOCKING=FALSE";
+  }
+  return text;
+}
 
 void throw_failure(const char* act, const Location& location) {
   throw Error("cannot {} {} at {}: {}", act, location.file, location.path, reason());

@@ -1,9 +1,10 @@
-// Checks the content of a file against the layouts that this program writes, before anything is read.
+// What every call of HDF5 needs: its lock, owning handles of its ids, the reason of a failure; and checks of the content of
+// a file against the layouts that this program writes, before anything is read.
 //
 // The digest of a sealed file proves that the file is complete, not that it comes from a trusted source. HDF5 1.10 runs
 // any filters that a dataset names and copies what they return beyond the end of its memory, follows references to
 // texts of variable length unchecked, and reads other files that a dataset names. Therefore only numbers in one piece
-// of this file and attributes of fixed length are read. The caller must hold the lock of HDF5.
+// of this file and attributes of fixed length are read. The caller must hold the Lock.
 #pragma once
 
 #include <hdf5.h>
@@ -12,11 +13,50 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "storage/handle.h"
+#include "rnnsearch/storage/hdf5.h"
 
 namespace rnnsearch::storage {
+
+/// Holds the lock of HDF5 and sets HDF5 up. The first call turns off its exit handler, which loops forever over files
+/// that a full disk kept from being closed, and plugins, which are code that a file could request. In each thread it
+/// turns off printing: a thread-safe HDF5, such as Debian's, has an error stack for each thread and prints it by
+/// default.
+class Lock : Exclusive {
+ public:
+  Lock();
+};
+
+/// Owns an id of HDF5.
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Handle(hid_t id, Close close_with) : id_(id), close_(close_with) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  hid_t get() const { return id_; }
+  bool ok() const { return id_ >= 0; }
+  hid_t release() { return std::exchange(id_, -1); }
+  /// Returns false for errors, including those of the last flush of an object.
+  bool close() { return close_(std::exchange(id_, -1)) >= 0; }
+
+ private:
+  hid_t id_;
+  Close close_;
+};
+
+/// Summarises and empties the error stack of HDF5: the system's reason if there is one, otherwise the outermost and
+/// innermost messages. Call it at once, because any HDF5 call, also one that closes a handle, empties the stack.
+std::string reason();
 
 struct Location {  // named in errors as "FILE at /path"
   const std::string& file;

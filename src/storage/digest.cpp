@@ -1,10 +1,9 @@
 #include "rnnsearch/storage/digest.h"
 
+#include <fmt/core.h>
 #include <xxhash.h>
 
 #include <new>
-
-#include "rnnsearch/base/hex.h"
 
 namespace rnnsearch::storage {
 
@@ -27,8 +26,10 @@ std::array<unsigned char, 16> Digest::bytes() const {
   return std::to_array(canonical.digest);
 }
 
-std::string Digest::hex() const {
-  return rnnsearch::hex(bytes());
+std::string hex(std::span<const unsigned char> bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
 }
 
 ShortDigest short_digest(std::string_view bytes) {

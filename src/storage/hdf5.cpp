@@ -8,7 +8,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "storage/content.h"
-#include "storage/lock.h"
 
 namespace rnnsearch::storage {
 namespace {
@@ -20,14 +19,32 @@ Handle without_times(hid_t kind) {
   return creation;
 }
 
+Handle create_group(hid_t file, const std::string& path, const Location& location) {
+  const Handle creation = without_times(H5P_GROUP_CREATE);
+  Handle group(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
+  if (!group.ok()) throw_failure("write", location);
+  return group;
+}
+
+/// The names that iterate(object, visit, list) visits, sorted.
+template <class Info>
+std::vector<std::string> names_in(hid_t file, const Location& location, const auto& iterate) {
+  const Handle object = open_object(file, location);
+  std::vector<std::string> names;
+  const auto visit = [](hid_t, const char* name, const Info*, void* list) -> herr_t {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  if (iterate(object.get(), visit, &names) < 0) throw_failure("read", location);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 /// Creates the missing groups above `location`.
 void make_groups_above(hid_t file, const Location& location) {
   for (std::size_t end = location.path.find('/', 1); end != std::string::npos; end = location.path.find('/', end + 1)) {
     const std::string step = location.path.substr(0, end);
-    if (H5Lexists(file, step.c_str(), H5P_DEFAULT) > 0) continue;
-    const Handle creation = without_times(H5P_GROUP_CREATE);
-    const Handle group(H5Gcreate2(file, step.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
-    if (!group.ok()) throw_failure("write", location);
+    if (H5Lexists(file, step.c_str(), H5P_DEFAULT) <= 0) create_group(file, step, location);
   }
 }
 
@@ -50,9 +67,7 @@ void write_scalar(hid_t file, const Location& location, const std::string& attri
   Handle object = find_object(file, location);
   if (!object.ok()) {
     make_groups_above(file, location);
-    const Handle creation = without_times(H5P_GROUP_CREATE);
-    object = Handle(H5Gcreate2(file, location.path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
-    if (!object.ok()) throw_failure("write", location);
+    object = create_group(file, location.path, location);
   }
   if (H5Aexists(object.get(), attribute.c_str()) > 0) H5Adelete(object.get(), attribute.c_str());
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
@@ -60,32 +75,26 @@ void write_scalar(hid_t file, const Location& location, const std::string& attri
   if (!handle.ok() || H5Awrite(handle.get(), type, value) < 0 || !handle.close()) throw_failure("write", location);
 }
 
-/// The type in files and in memory: content.cpp requires a machine that is little-endian, as the files are.
+/// The type in files and in memory (content.cpp requires a machine that is little-endian, as the files are), and its name.
+template <Number T>
+std::pair<hid_t, const char*> named_type() {
+  if constexpr (std::same_as<T, float>) return {H5T_IEEE_F32LE, "float32"};
+  if constexpr (std::same_as<T, double>) return {H5T_IEEE_F64LE, "float64"};
+  if constexpr (std::same_as<T, std::uint8_t>) return {H5T_STD_U8LE, "uint8"};
+  if constexpr (std::same_as<T, std::uint32_t>) return {H5T_STD_U32LE, "uint32"};
+  if constexpr (std::same_as<T, std::uint64_t>) return {H5T_STD_U64LE, "uint64"};
+  if constexpr (std::same_as<T, std::int64_t>) return {H5T_STD_I64LE, "int64"};
+}
 template <Number T>
 hid_t type_of() {
-  if constexpr (std::same_as<T, float>) return H5T_IEEE_F32LE;
-  if constexpr (std::same_as<T, double>) return H5T_IEEE_F64LE;
-  if constexpr (std::same_as<T, std::uint8_t>) return H5T_STD_U8LE;
-  if constexpr (std::same_as<T, std::uint32_t>) return H5T_STD_U32LE;
-  if constexpr (std::same_as<T, std::uint64_t>) return H5T_STD_U64LE;
-  if constexpr (std::same_as<T, std::int64_t>) return H5T_STD_I64LE;
-}
-
-template <Number T>
-const char* name_of() {
-  if constexpr (std::same_as<T, float>) return "float32";
-  if constexpr (std::same_as<T, double>) return "float64";
-  if constexpr (std::same_as<T, std::uint8_t>) return "uint8";
-  if constexpr (std::same_as<T, std::uint32_t>) return "uint32";
-  if constexpr (std::same_as<T, std::uint64_t>) return "uint64";
-  if constexpr (std::same_as<T, std::int64_t>) return "int64";
+  return named_type<T>().first;
 }
 
 /// Opens a dataset of numbers of type T. Throws Error for another type.
 template <Number T>
 Dataset open_numbers(hid_t file, const Location& location) {
   Dataset dataset = open_dataset(file, location);
-  if (dataset.type != type_of<T>()) throw_mismatch(location, "values of another type", name_of<T>());
+  if (dataset.type != type_of<T>()) throw_mismatch(location, "values of another type", named_type<T>().second);
   return dataset;
 }
 
@@ -198,17 +207,9 @@ bool File::exists(const std::string& path) const {
 
 std::vector<std::string> File::children(const std::string& group) const {
   const Lock lock;
-  const Location location{name_, group};
-  const Handle handle = open_object(id_, location);
-  std::vector<std::string> names;
-  const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
-  };
-  if (H5Literate(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &names) < 0)
-    throw_failure("read", location);
-  std::sort(names.begin(), names.end());
-  return names;
+  return names_in<H5L_info_t>(id_, {name_, group}, [](hid_t object, auto visit, void* list) {
+    return H5Literate(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, list);
+  });
 }
 
 std::vector<std::uint64_t> File::shape(const std::string& dataset) const {
@@ -333,17 +334,9 @@ bool File::has_attribute(const std::string& object, const std::string& attribute
 
 std::vector<std::string> File::attributes(const std::string& object) const {
   const Lock lock;
-  const Location location{name_, object};
-  const Handle handle = open_object(id_, location);
-  std::vector<std::string> names;
-  const auto visit = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
-  };
-  if (H5Aiterate2(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, &names) < 0)
-    throw_failure("read", location);
-  std::sort(names.begin(), names.end());
-  return names;
+  return names_in<H5A_info_t>(id_, {name_, object}, [](hid_t id, auto visit, void* list) {
+    return H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, visit, list);
+  });
 }
 
 std::string File::text_attribute(const std::string& object, const std::string& attribute) const {

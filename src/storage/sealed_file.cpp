@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/hex.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/storage/digest.h"
 

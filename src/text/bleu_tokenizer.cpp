@@ -4,12 +4,10 @@
 
 #include <unicode/uchar.h>
 
-#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
-#include <vector>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/replace.h"
 #include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
@@ -27,52 +25,54 @@ std::string single_spaced(std::string_view text) {
   return line;
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_stop(char c) {
-  return c == '.' || c == ',';
+// Of each two neighbours that match, left and right in turn, the pass puts spaces around one: "\1 \2 " (the right one) or
+// " \1 \2" (the left one).
+enum class Apart { kLeft, kRight };
+template <class Text, class Left, class Right>
+Text with_apart(const Text& text, Apart apart, const Left& left, const Right& right) {
+  Text result;
+  result.reserve(2 * text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool matches = i + 1 < text.size() && left(text[i]) && right(text[i + 1]);
+    if (matches && apart == Apart::kLeft) result.push_back(' ');
+    result.push_back(text[i]);
+    if (!matches) continue;
+    result.push_back(' ');
+    result.push_back(text[++i]);
+    if (apart == Apart::kRight) result.push_back(' ');
+  }
+  return result;
 }
 
-constexpr std::array<bool, 256> kApart = [] {
-  std::array<bool, 256> apart{};
-  for (const auto& [first, last] : {std::pair{'{', '~'}, {'[', '`'}, {' ', '&'}, {'(', '+'}, {':', '@'}, {'/', '/'}}) {
-    for (int c = first; c <= last; ++c) apart[static_cast<std::size_t>(c)] = true;
+// Puts spaces around each character of the line that is such a one.
+template <class Which>
+std::string with_spaces_around(std::string_view line, const Which& which) {
+  std::string result;
+  result.reserve(2 * line.size());
+  for (std::size_t i = 0; i < line.size();) {
+    const UChar32 c = next_code_point(line, i);
+    const bool apart = which(c);
+    if (apart) result.push_back(' ');
+    append_code_point(result, c);
+    if (apart) result.push_back(' ');
   }
-  return apart;
-}();
+  return result;
+}
 
 // The language-dependent part of mteval-v13a. It works on bytes: the expressions name only ASCII characters, and of a
 // longer character that matches [^0-9] only the byte next to the full stop matters.
 std::string separate_western_punctuation(std::string_view line) {
-  std::string text, next;
-  text.reserve(2 * line.size());
-  next.reserve(2 * line.size());
-  for (const char c : line) {  // ([\{-\~\[-\` -\&\(-\+\:-\@\/]) -> " \1 "
-    if (kApart[static_cast<unsigned char>(c)])
-      text.append({' ', c, ' '});
-    else
-      text.push_back(c);
-  }
-  for (std::size_t i = 0; i < text.size(); ++i) {  // ([^0-9])([\.,]) -> "\1 \2 "
-    next.push_back(text[i]);
-    if (!is_digit(text[i]) && i + 1 < text.size() && is_stop(text[i + 1])) next.append({' ', text[++i], ' '});
-  }
-  text.clear();
-  for (std::size_t i = 0; i < next.size(); ++i) {  // ([\.,])([^0-9]) -> " \1 \2"
-    if (is_stop(next[i]) && i + 1 < next.size() && !is_digit(next[i + 1])) {
-      text.append({' ', next[i], ' ', next[i + 1]});
-      ++i;
-    } else {
-      text.push_back(next[i]);
-    }
-  }
-  next.clear();
-  for (std::size_t i = 0; i < text.size(); ++i) {  // ([0-9])(-) -> "\1 \2 "
-    next.push_back(text[i]);
-    if (is_digit(text[i]) && i + 1 < text.size() && text[i + 1] == '-') next.append({' ', text[++i], ' '});
-  }
-  return single_spaced(next);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_other = [&](char c) { return !is_digit(c); };
+  const auto is_stop = [](char c) { return c == '.' || c == ','; };
+  std::string text = with_spaces_around(line, [](UChar32 c) {  // ([\{-\~\[-\` -\&\(-\+\:-\@\/]) -> " \1 "
+    return c >= ' ' && c <= '~' && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+           c != '\'' && c != ',' && c != '-' && c != '.';
+  });
+  text = with_apart(text, Apart::kRight, is_other, is_stop);  // ([^0-9])([\.,]) -> "\1 \2 "
+  text = with_apart(text, Apart::kLeft, is_stop, is_other);   // ([\.,])([^0-9]) -> " \1 \2"
+  return single_spaced(
+      with_apart(text, Apart::kRight, is_digit, [](char c) { return c == '-'; }));  // ([0-9])(-) -> "\1 \2 "
 }
 
 std::string tokenize_13a(std::string_view line) {
@@ -89,45 +89,20 @@ std::string tokenize_13a(std::string_view line) {
   return separate_western_punctuation(" " + text + " ");
 }
 
-bool is_punctuation(UChar32 c) {
-  return (U_GET_GC_MASK(c) & U_GC_P_MASK) != 0;
-}
-bool is_number(UChar32 c) {
-  return (U_GET_GC_MASK(c) & U_GC_N_MASK) != 0;
-}
-bool is_symbol(UChar32 c) {
-  return (U_GET_GC_MASK(c) & U_GC_S_MASK) != 0;
+bool has_type(char32_t c, std::uint32_t types) {
+  return (U_GET_GC_MASK(static_cast<UChar32>(c)) & types) != 0;
 }
 
 std::string tokenize_intl(std::string_view line) {
-  std::vector<UChar32> text, next;
-  text.reserve(line.size());
-  for (std::size_t i = 0; i < line.size();) text.push_back(next_code_point(line, i));
-  next.reserve(2 * text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {  // (\P{N})(\p{P}) -> "\1 \2 "
-    next.push_back(text[i]);
-    if (i + 1 < text.size() && is_punctuation(text[i + 1]) && !is_number(text[i])) {
-      next.insert(next.end(), {' ', text[++i], ' '});
-    }
-  }
-  text.clear();
-  for (std::size_t i = 0; i < next.size(); ++i) {  // (\p{P})(\P{N}) -> " \1 \2"
-    if (i + 1 < next.size() && is_punctuation(next[i]) && !is_number(next[i + 1])) {
-      text.insert(text.end(), {' ', next[i], ' ', next[i + 1]});
-      ++i;
-    } else {
-      text.push_back(next[i]);
-    }
-  }
+  const auto is_punctuation = [](char32_t c) { return has_type(c, U_GC_P_MASK); };
+  const auto is_no_number = [](char32_t c) { return !has_type(c, U_GC_N_MASK); };
+  std::u32string text = code_points(line);
+  text = with_apart(text, Apart::kRight, is_no_number, is_punctuation);  // (\P{N})(\p{P}) -> "\1 \2 "
+  text = with_apart(text, Apart::kLeft, is_punctuation, is_no_number);   // (\p{P})(\P{N}) -> " \1 \2"
   std::string result;
-  result.reserve(2 * line.size());
-  for (const UChar32 c : text) {  // (\p{S}) -> " \1 "
-    const bool symbol = is_symbol(c);
-    if (symbol) result.push_back(' ');
-    append_code_point(result, c);
-    if (symbol) result.push_back(' ');
-  }
-  return single_spaced(result);
+  for (const char32_t c : text) append_code_point(result, static_cast<UChar32>(c));
+  return single_spaced(
+      with_spaces_around(result, [](UChar32 c) { return has_type(static_cast<char32_t>(c), U_GC_S_MASK); }));
 }
 
 std::string tokenize_char(std::string_view line) {
@@ -162,16 +137,7 @@ std::string tokenize_zh(std::string_view line) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < line.size() && is_space(next_code_point(line, i));) first = i;
   line = strip_right(line.substr(first));
-  std::string text;
-  text.reserve(2 * line.size());
-  for (std::size_t i = 0; i < line.size();) {
-    const UChar32 c = next_code_point(line, i);
-    const bool chinese = is_chinese(c);
-    if (chinese) text.push_back(' ');
-    append_code_point(text, c);
-    if (chinese) text.push_back(' ');
-  }
-  return separate_western_punctuation(text);
+  return separate_western_punctuation(with_spaces_around(line, is_chinese));
 }
 
 }  // namespace

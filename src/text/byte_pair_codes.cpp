@@ -1,4 +1,4 @@
-#include "text/byte_pair_codes.h"
+#include "rnnsearch/text/subwords.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/text/unicode.h"
-#include "text/merge_pairs.h"
+#include "text/byte_pair_codes.h"
 #include "text/word_cache.h"
 
 namespace rnnsearch::text {
@@ -25,9 +25,11 @@ constexpr std::size_t kShown = 60;  // bytes of an invalid line that an error qu
 
 class BytePairCodes : public Subwords::Model {
  public:
-  explicit BytePairCodes(std::string codes) : Model(std::move(codes)), owner_(WordCache::new_owner()) { read(bytes()); }
+  explicit BytePairCodes(std::string codes)
+      : Model(Subwords::Kind::kBytePairCodes, std::move(codes)), owner_(WordCache::new_owner()) {
+    read(bytes);
+  }
 
-  Subwords::Kind kind() const override { return Subwords::Kind::kBytePairCodes; }
   std::string description() const override { return fmt::format("byte pair codes, {} merges", merges_.size()); }
 
   void split(std::string_view word, WordList& pieces) const override {
@@ -158,8 +160,8 @@ class BytePairCodes : public Subwords::Model {
 
 }  // namespace
 
-std::shared_ptr<const Subwords::Model> make_byte_pair_codes(std::string bytes) {
-  return std::make_shared<BytePairCodes>(std::move(bytes));
+Subwords Subwords::byte_pair_codes(std::string bytes) {
+  return Subwords(std::make_shared<BytePairCodes>(std::move(bytes)));
 }
 
 }  // namespace rnnsearch::text

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <unordered_set>
+#include <span>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/replace.h"
@@ -57,51 +57,31 @@ bool is_ascii_digit(char32_t c) {
 
 // --- abbreviations -------------------------------------------------------------------------------------------------
 
-// Abbreviations with a full stop inside need no entry, because the inner one keeps the one at the end.
-using Abbreviations = std::unordered_set<View>;
-
-const Abbreviations& abbreviations(MosesLanguage language) {
-  static const Abbreviations kEnglish = {
-      // before names
-      U"Mr", U"MR", U"Mrs", U"MRS", U"Ms", U"MS", U"Messrs", U"MM", U"Mme", U"Mlle", U"Msgr", U"Dr", U"DR", U"Drs",
-      U"Prof", U"Rev", U"Hon", U"Rt", U"Ph", U"St", U"Sr", U"Hr", U"Bros", U"Bart", U"Rep", U"Reps", U"Sen", U"Sens",
-      U"Gov", U"Supt", U"Insp", U"Asst", U"Surg", U"Ord", U"Ens", U"Adj", U"Adm", U"Brig", U"Capt", U"Cmdr", U"Comdr",
-      U"Col", U"Con", U"Cpl", U"Gen", U"Lt", U"Maj", U"Pfc", U"Pvt", U"Sfc", U"Sgt", U"Adv", U"Op", U"Res", U"Rs",
-      // of institutions and buildings
-      U"Corp", U"Bldg", U"Hosp",
-      // in sentences
-      U"v", U"vs", U"rev", U"Nos", U"Nr",
-      // months
-      U"Jan", U"Feb", U"Mar", U"Apr", U"Jun", U"Jul", U"Aug", U"Sep", U"Oct", U"Nov", U"Dec"};
-  static const Abbreviations kFrench = {
-      U"art", U"ann", U"apr",  U"av",  U"auj",   U"lib",   U"boul", U"ca",  U"cf",  U"chap", U"contr", U"dir",
-      U"éd",  U"env", U"al",   U"etc", U"ex",    U"fasc",  U"fém",  U"fig", U"Fig", U"fr",   U"hab",   U"ibid",
-      U"id",  U"inf", U"masc", U"MM",  U"ms",    U"n/réf", U"pl",   U"pp",  U"sec", U"sect", U"sing",  U"SS",
-      U"sq",  U"sqq", U"suiv", U"sup", U"suppl", U"tél",   U"vb",   U"vol", U"vs"};
-  static const Abbreviations kGerman = {
-      // before names
-      U"Hr", U"Hrn", U"Fr", U"Frl", U"Dr", U"Drs", U"Prof", U"Mag", U"Dipl", U"Ing", U"Hon", U"St", U"Sr", U"Jr", U"Mr",
-      U"Mrs", U"Ms", U"Messrs", U"Gebr", U"Adj", U"Adm", U"Adv", U"Asst", U"Brig", U"Capt", U"Cmdr", U"Co", U"Col",
-      U"Corp", U"Cpl", U"Ens", U"Gen", U"Gov", U"Insp", U"Lt", U"Ltd", U"Maj", U"Op", U"Ord", U"Pfc", U"Ph", U"Pvt",
-      U"Rep", U"Res", U"Rev", U"Rt", U"Sen", U"Sens", U"Sfc", U"Sgt", U"Supt", U"Surg",
-      // in sentences
-      U"bzw", U"ca", U"vgl", U"Vgl", U"usw", U"etc", U"evtl", U"ggf", U"inkl", U"exkl", U"bspw", U"Bsp", U"Abs", U"Abb",
-      U"Anm", U"Art", U"Aufl", U"Bd", U"Bde", U"betr", U"Bst", U"Hrsg", U"Jh", U"Kap", U"Mio", U"Mrd", U"Mill", U"Nr",
-      U"Nrn", U"Str", U"str", U"Tel", U"Verf", U"vs", U"v", U"Ziff", U"zit", U"sog", U"geb", U"gest", U"max", U"min",
-      // numbers and months
-      U"I", U"II", U"III", U"IV", U"VI", U"VII", U"VIII", U"IX", U"XI", U"XII", U"XIII", U"XIV", U"XV", U"XVI", U"XVII",
-      U"XVIII", U"XIX", U"XX", U"Jan", U"Feb", U"Mär", U"Apr", U"Jun", U"Jul", U"Aug", U"Sep", U"Sept", U"Okt", U"Nov",
-      U"Dez"};
-  switch (language) {
-    case MosesLanguage::kEnglish:
-      return kEnglish;
-    case MosesLanguage::kFrench:
-      return kFrench;
-    case MosesLanguage::kGerman:
-      return kGerman;
-  }
-  return kEnglish;
-}
+// Abbreviations with a full stop inside need no entry, because the inner one keeps the one at the end. For each language,
+// in the order of MosesLanguage, with a space on either side of each.
+constexpr View kAbbreviations[] = {
+    // before names
+    U" Mr MR Mrs MRS Ms MS Messrs MM Mme Mlle Msgr Dr DR Drs Prof Rev Hon Rt Ph St Sr Hr Bros Bart Rep Reps Sen Sens "
+    U"Gov Supt Insp Asst Surg Ord Ens Adj Adm Brig Capt Cmdr Comdr Col Con Cpl Gen Lt Maj Pfc Pvt Sfc Sgt Adv Op Res "
+    U"Rs "
+    // of institutions and buildings
+    U"Corp Bldg Hosp "
+    // in sentences
+    U"v vs rev Nos Nr "
+    // months
+    U"Jan Feb Mar Apr Jun Jul Aug Sep Oct Nov Dec ",
+    U" art ann apr av auj lib boul ca cf chap contr dir éd env al etc ex fasc fém fig Fig fr hab ibid id inf masc MM "
+    U"ms n/réf pl pp sec sect sing SS sq sqq suiv sup suppl tél vb vol vs ",
+    // before names
+    U" Hr Hrn Fr Frl Dr Drs Prof Mag Dipl Ing Hon St Sr Jr Mr Mrs Ms Messrs Gebr Adj Adm Adv Asst Brig Capt Cmdr Co "
+    U"Col Corp Cpl Ens Gen Gov Insp Lt Ltd Maj Op Ord Pfc Ph Pvt Rep Res Rev Rt Sen Sens Sfc Sgt Supt Surg "
+    // in sentences
+    U"bzw ca vgl Vgl usw etc evtl ggf inkl exkl bspw Bsp Abs Abb Anm Art Aufl Bd Bde betr Bst Hrsg Jh Kap Mio Mrd "
+    U"Mill Nr Nrn Str str Tel Verf vs v Ziff zit sog geb gest max min "
+    // numbers and months
+    U"I II III IV VI VII VIII IX XI XII XIII XIV XV XVI XVII XVIII XIX XX Jan Feb Mär Apr Jun Jul Aug Sep Sept Okt "
+    U"Nov Dez ",
+};
 
 bool is_abbreviation(View word, MosesLanguage language) {
   if (word.size() == 1 && word[0] < 0x80 &&
@@ -114,7 +94,7 @@ bool is_abbreviation(View word, MosesLanguage language) {
   if (language == MosesLanguage::kGerman && word.size() <= 2 && std::all_of(word.begin(), word.end(), is_ascii_digit)) {
     return true;
   }
-  return abbreviations(language).contains(word);
+  return kAbbreviations[static_cast<std::size_t>(language)].find(Text(U" ").append(word).append(U" ")) != View::npos;
 }
 
 bool is_abbreviation_before_numbers(View word, MosesLanguage language) {
@@ -171,46 +151,42 @@ Text with_punctuation_apart(const Text& text) {
   return apart;
 }
 
-// Inserts spaces at an apostrophe between two such characters. Each character is examined once: in a'b'c the second
-// apostrophe is not found, because b already belongs to the first match.
-template <class Left, class Right>
-void split_apostrophes(Text& text, const Left& left, const Right& right, bool before, bool after) {
-  Text split;
-  split.reserve(text.size() + 8);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    split.push_back(text[i]);
-    if (i + 2 >= text.size() || text[i + 1] != U'\'' || !left(text[i]) || !right(text[i + 2])) continue;
-    if (before) split.push_back(U' ');
-    split.push_back(U'\'');
-    if (after) split.push_back(U' ');
-    split.push_back(text[i + 2]);
-    i += 2;
-  }
-  text.swap(split);
+// Inserts spaces at an apostrophe between two such characters.
+struct ApostropheRule {
+  bool (*left)(char32_t);
+  bool (*right)(char32_t);
+  bool before, after;
+};
+bool is_other(char32_t c) {
+  return !is_alphabetic(c);
 }
+constexpr ApostropheRule kEnglishRules[] = {
+    {is_other, is_other, true, true},
+    {[](char32_t c) { return is_other(c) && !is_number(c); }, is_alphabetic, true, true},
+    {is_alphabetic, is_other, true, true},
+    {is_alphabetic, is_alphabetic, true, false},
+    {is_number, [](char32_t c) { return c == U's'; }, true, false},
+};
+constexpr ApostropheRule kFrenchRules[] = {
+    {is_other, is_other, true, true},
+    {is_other, is_alphabetic, true, true},
+    {is_alphabetic, is_other, true, true},
+    {is_alphabetic, is_alphabetic, false, true},
+};
 
-void split_apostrophes(Text& text, MosesLanguage language) {
-  const auto letter = [](char32_t c) { return is_alphabetic(c); };
-  const auto other = [](char32_t c) { return !is_alphabetic(c); };
-  switch (language) {
-    case MosesLanguage::kEnglish:
-      split_apostrophes(text, other, other, true, true);
-      split_apostrophes(
-          text, [](char32_t c) { return !is_alphabetic(c) && !is_number(c); }, letter, true, true);
-      split_apostrophes(text, letter, other, true, true);
-      split_apostrophes(text, letter, letter, true, false);
-      split_apostrophes(
-          text, [](char32_t c) { return is_number(c); }, [](char32_t c) { return c == U's'; }, true, false);
-      return;
-    case MosesLanguage::kFrench:
-      split_apostrophes(text, other, other, true, true);
-      split_apostrophes(text, other, letter, true, true);
-      split_apostrophes(text, letter, other, true, true);
-      split_apostrophes(text, letter, letter, false, true);
-      return;
-    case MosesLanguage::kGerman:
-      replace_all(text, U"'", U" ' ");
-      return;
+// Applies one rule after the other. Each character is examined once: in a'b'c the second apostrophe is not found, because
+// b already belongs to the first match.
+void split_apostrophes(Text& text, std::span<const ApostropheRule> rules) {
+  for (const ApostropheRule& rule : rules) {
+    Text split;
+    split.reserve(text.size() + 8);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      split.push_back(text[i]);
+      if (i + 2 >= text.size() || text[i + 1] != U'\'' || !rule.left(text[i]) || !rule.right(text[i + 2])) continue;
+      split.append(rule.before ? U" '" : U"'").append(rule.after ? U" " : U"").push_back(text[i + 2]);
+      i += 2;
+    }
+    text.swap(split);
   }
 }
 
@@ -255,7 +231,11 @@ MosesLanguage moses_language(std::string_view code) {
 
 void tokenize_moses(std::string_view line, MosesLanguage language, WordList& words) {
   Text text = with_punctuation_apart(cleaned(line));
-  if (text.find(U'\'') != Text::npos) split_apostrophes(text, language);
+  if (text.find(U'\'') != Text::npos) {
+    if (language == MosesLanguage::kEnglish) split_apostrophes(text, kEnglishRules);
+    if (language == MosesLanguage::kFrench) split_apostrophes(text, kFrenchRules);
+    if (language == MosesLanguage::kGerman) replace_all(text, U"'", U" ' ");
+  }
   const std::vector<View> found = split(text);
   for (std::size_t i = 0; i < found.size(); ++i) {
     View word = found[i];

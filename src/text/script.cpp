@@ -4,12 +4,27 @@
 #include <unicode/uscript.h>
 
 #include <array>
-#include <initializer_list>
+#include <map>
 
 #include "rnnsearch/base/error.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
+namespace {
+
+// Codes that no character has: the scripts that they stand for; none of those that are no script.
+const std::map<UScriptCode, std::vector<UScriptCode>> kSeveral{
+    {USCRIPT_COMMON, {}},
+    {USCRIPT_INHERITED, {}},
+    {USCRIPT_UNKNOWN, {}},
+    {USCRIPT_INVALID_CODE, {}},
+    {USCRIPT_SIMPLIFIED_HAN, {USCRIPT_HAN}},
+    {USCRIPT_TRADITIONAL_HAN, {USCRIPT_HAN}},
+    {USCRIPT_HAN_WITH_BOPOMOFO, {USCRIPT_HAN, USCRIPT_BOPOMOFO}},
+    {USCRIPT_JAPANESE, {USCRIPT_HAN, USCRIPT_HIRAGANA, USCRIPT_KATAKANA}},
+    {USCRIPT_KOREAN, {USCRIPT_HANGUL, USCRIPT_HAN}}};
+
+}  // namespace
 
 Script::Script(const std::string& name) : member_(USCRIPT_CODE_LIMIT, 0) {
   std::array<UScriptCode, 8> codes{};
@@ -22,34 +37,11 @@ Script::Script(const std::string& name) : member_(USCRIPT_CODE_LIMIT, 0) {
         name);
   };
   if (name.empty() || U_FAILURE(status) || count == 0) refuse();
-  const auto add = [&](std::initializer_list<UScriptCode> some) {
-    for (const UScriptCode code : some) member_[static_cast<std::size_t>(code)] = 1;
-  };
   for (std::int32_t i = 0; i < count; ++i) {
-    // These codes stand for several scripts, and no character has them.
-    switch (const UScriptCode code = codes[static_cast<std::size_t>(i)]) {
-      case USCRIPT_COMMON:
-      case USCRIPT_INHERITED:
-      case USCRIPT_UNKNOWN:
-      case USCRIPT_INVALID_CODE:
-        refuse();
-        break;
-      case USCRIPT_SIMPLIFIED_HAN:
-      case USCRIPT_TRADITIONAL_HAN:
-        add({USCRIPT_HAN});
-        break;
-      case USCRIPT_HAN_WITH_BOPOMOFO:
-        add({USCRIPT_HAN, USCRIPT_BOPOMOFO});
-        break;
-      case USCRIPT_JAPANESE:
-        add({USCRIPT_HAN, USCRIPT_HIRAGANA, USCRIPT_KATAKANA});
-        break;
-      case USCRIPT_KOREAN:
-        add({USCRIPT_HANGUL, USCRIPT_HAN});
-        break;
-      default:
-        add({code});
-    }
+    std::vector<UScriptCode> scripts{codes[static_cast<std::size_t>(i)]};
+    if (const auto several = kSeveral.find(scripts.front()); several != kSeveral.end()) scripts = several->second;
+    if (scripts.empty()) refuse();
+    for (const UScriptCode script : scripts) member_[static_cast<std::size_t>(script)] = 1;
   }
 }
 

@@ -36,35 +36,13 @@ Kind kind_by_property(UChar32 c) {
   if (c >= 0x1F3FB && c <= 0x1F3FF) return Kind::kExtend;  // skin tones modify the preceding emoji
   if (c == kUnknownCharacter) return Kind::kLetter;
   if (c >= 0x3041 && c <= 0x30FF && u_isalpha(c)) return Kind::kIdeograph;  // kana
-  switch (u_charType(c)) {
-    case U_DECIMAL_DIGIT_NUMBER:
-    case U_LETTER_NUMBER:
-    case U_OTHER_NUMBER:
-      // Some characters, such as U+3007, are both a number and a Chinese character.
-      return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) ? Kind::kIdeograph : Kind::kDigit;
-    case U_NON_SPACING_MARK:
-    case U_ENCLOSING_MARK:
-    case U_COMBINING_SPACING_MARK:
-    case U_FORMAT_CHAR:
-      return Kind::kExtend;
-    case U_START_PUNCTUATION:
-    case U_INITIAL_PUNCTUATION:
-      return Kind::kOpening;
-    case U_DASH_PUNCTUATION:
-    case U_END_PUNCTUATION:
-    case U_FINAL_PUNCTUATION:
-    case U_CONNECTOR_PUNCTUATION:
-    case U_OTHER_PUNCTUATION:
-    case U_MATH_SYMBOL:
-    case U_CURRENCY_SYMBOL:
-    case U_MODIFIER_SYMBOL:
-    case U_OTHER_SYMBOL:
-      return Kind::kOther;
-    case U_OTHER_LETTER:
-      return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) ? Kind::kIdeograph : Kind::kLetter;
-    default:
-      return Kind::kLetter;
-  }
+  const std::uint32_t type = U_GET_GC_MASK(c);
+  // Some characters, such as U+3007, are both a number and a Chinese character.
+  if ((type & (U_GC_N_MASK | U_GC_LO_MASK)) != 0 && u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC)) return Kind::kIdeograph;
+  if ((type & U_GC_N_MASK) != 0) return Kind::kDigit;
+  if ((type & (U_GC_M_MASK | U_GC_CF_MASK)) != 0) return Kind::kExtend;
+  if ((type & (U_GC_PS_MASK | U_GC_PI_MASK)) != 0) return Kind::kOpening;
+  return (type & (U_GC_P_MASK | U_GC_S_MASK)) != 0 ? Kind::kOther : Kind::kLetter;
 }
 
 Kind kind_of(UChar32 c) {
@@ -246,25 +224,12 @@ class Stretch {
       const UChar32 c = characters_[at].code_point;
       return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
     };
-    std::size_t letters = 0;
-    switch (small(i)) {
-      case 's':
-      case 't':
-      case 'm':
-      case 'd':
-        letters = 1;
-        break;
-      case 'l':
-        letters = small(i + 1) == 'l' ? 2 : 0;
-        break;
-      case 'r':
-      case 'v':
-        letters = small(i + 1) == 'e' ? 2 : 0;
-        break;
-      default:
-        break;
+    for (const std::string_view clitic : {"s", "t", "m", "d", "ll", "re", "ve"}) {
+      std::size_t letters = 0;
+      while (letters < clitic.size() && small(i + letters) == clitic[letters]) ++letters;
+      if (letters == clitic.size() && !is_word_or_extend(characters_[i + letters].kind)) return letters;
     }
-    return letters > 0 && !is_word_or_extend(characters_[i + letters].kind) ? letters : 0;
+    return 0;
   }
 
   // Whether one or two letters, or any letters that end in qu, are between the start of the word (or a hyphen) and the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rnnsearch/text/word_hash.h"
+#include "rnnsearch/text/word_list.h"
 
 namespace rnnsearch::text {
 
@@ -44,7 +45,10 @@ class WordCache {
     cache = std::make_unique<WordCache>(owner);
     return *cache;
   }
-  static std::uint64_t new_owner();
+  static std::uint64_t new_owner() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
 
   explicit WordCache(std::uint64_t owner) : owner_(owner), entries_(kEntries) {}
 

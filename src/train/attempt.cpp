@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/host_name.h"
-#include "rnnsearch/base/lock.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/machine.h"
 
 namespace rnnsearch::train {
 namespace {

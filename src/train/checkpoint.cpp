@@ -101,16 +101,11 @@ struct FromFile {
 struct ToPacked {
   Packer& packer;
   void operator()(const char*, const auto& field) const { packer.add(field); }
-  void operator()(const char*, const std::string& field) const { packer.add_text(field); }
 };
 
 struct FromPacked {
   Unpacker& unpacker;
-  template <class T>
-  void operator()(const char*, T& field) const {
-    field = unpacker.next<T>();
-  }
-  void operator()(const char*, std::string& field) const { field = unpacker.next_text(); }
+  void operator()(const char*, auto& field) const { unpacker.read(field); }
 };
 
 std::string dataset(const std::string& group, const model::Parameter& parameter) {

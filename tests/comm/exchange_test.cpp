@@ -41,15 +41,12 @@ TEST(Grid, HasTheRanksOfEachHostInALine) {
   for (int rank = 0; rank < 72; ++rank) {
     const Grid grid(rank, 72, 4);
     ASSERT_EQ(grid.dimensions(), 3);
-    EXPECT_TRUE(grid.within_host(0));
-    EXPECT_FALSE(grid.within_host(1) || grid.within_host(2));
     for (int place = 0; place < 4; ++place) EXPECT_EQ(grid.neighbour(0, place), rank / 4 * 4 + place);
   }
   EXPECT_EQ(Grid(0, 72, 4).width(1), 6);
   EXPECT_EQ(Grid(0, 72, 4).width(2), 3);
   EXPECT_EQ(Grid(0, 8, 4).dimensions(), 2);
-  EXPECT_FALSE(Grid(0, 8, 8).within_host(0));  // all ranks are on one host
-  EXPECT_EQ(Grid(0, 8, 8).dimensions(), 1);
+  EXPECT_EQ(Grid(0, 8, 8).dimensions(), 1);  // all ranks are on one host
 }
 
 TEST(Grid, IsAsSquareAsTheNumberOfRanksAllows) {

@@ -5,6 +5,8 @@
 
 #include <map>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/meet.h"
@@ -52,6 +54,7 @@ void expect(const Variables& variables, bool by_launcher, long processes, long r
   EXPECT_EQ(launch.processes, processes);
   EXPECT_EQ(launch.rank, rank);
   EXPECT_EQ(launch.needs_mpi, needs_mpi);
+  EXPECT_EQ(launch.may_be_several(), needs_mpi || processes > 1);
 }
 
 TEST(Launch, NeedsNoMpiWithoutALauncher) {
@@ -103,39 +106,28 @@ TEST(Launch, NamesThePlaceOfARank) {
   EXPECT_THAT(rank_name(lookup_in({})), testing::StartsWith("a rank on "));
 }
 
-TEST(Launch, CallsTheOnlyProcessNotOneOfSeveral) {
-  EXPECT_FALSE(launch_in({}).may_be_several());
-  EXPECT_FALSE(launch_in(kBatchScript).may_be_several());
-  EXPECT_FALSE(launch_in(kMpirunOfOne).may_be_several());
-  EXPECT_TRUE(launch_in(kMpirunOfThree).may_be_several());
-  EXPECT_TRUE(launch_in(kStepOfFour).may_be_several());
-  EXPECT_TRUE(launch_in({{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "prun@1"}}).may_be_several());
-}
-
-TEST(Launch, NamesTheProtocolBetweenSrunAndThisMpi) {
-  EXPECT_THAT(refusal(kStepOfFour, 1), testing::HasSubstr("srun --mpi=pmix"));
-  for (const char* mpi : {"MPICH Version: 4.0.2", "Intel(R) MPI Library 2021.16 for Linux* OS"}) {
-    EXPECT_THAT(refusal(kStepOfFour, 1, mpi), testing::HasSubstr("srun --mpi=pmi2"));
-    EXPECT_THAT(refusal(kBatchScript, 1, mpi), testing::HasSubstr("srun --mpi=pmi2"));
-    EXPECT_THAT(refusal(kStepOfFour, 1, mpi), testing::Not(testing::HasSubstr("Open MPI")));
+TEST(Launch, RefusesAProcessThatIsOneOfSeveralThatMpiDoesNotKnow) {
+  const std::string open_mpi = "Open MPI v4.1.4", mpich = "MPICH Version: 4.0.2",
+                    intel = "Intel(R) MPI Library 2021.16 for Linux* OS",
+                    cray = "MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)";
+  const Variables hydra = {{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}};
+  for (const auto& [variables, mpi, said] : std::vector<std::tuple<Variables, std::string, std::string>>{
+           {kStepOfFour, open_mpi, "srun started 4 processes"},  // an srun without PMIx
+           {kStepOfFour + hydra, open_mpi, "srun started 4 processes"},
+           {kStepOfFour, open_mpi, "srun --mpi=pmix"},
+           {kStepOfFour, mpich, "srun --mpi=pmi2"},
+           {kStepOfFour, intel, "srun --mpi=pmi2"},
+           {kStepOfFour, cray, "srun --mpi=cray_shasta"},
+           {kBatchScript, mpich, "srun --mpi=pmi2"},
+           {kBatchScript, intel, "srun --mpi=pmi2"},
+           {kBatchScript, open_mpi, "mpirun -n 1"},
+           {kMpirunOfThree, open_mpi, "OMPI_COMM_WORLD_SIZE says that a launcher started 3"},
+           {{{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}, open_mpi, "belongs to a different MPI"}}) {
+    EXPECT_THAT(refusal(variables, 1, mpi), testing::HasSubstr(said));
+    if (mpi != open_mpi) {
+      EXPECT_THAT(refusal(variables, 1, mpi), testing::Not(testing::HasSubstr("Open MPI")));
+    }
   }
-  EXPECT_THAT(refusal(kStepOfFour, 1, "MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)"),
-              testing::HasSubstr("srun --mpi=cray_shasta"));
-}
-
-TEST(Launch, RefusesTheCopiesOfAnSrunWithoutPmix) {
-  EXPECT_THAT(refusal(kStepOfFour, 1), testing::HasSubstr("srun started 4 processes"));
-  EXPECT_THAT(refusal(kStepOfFour + Variables{{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}}, 1),
-              testing::HasSubstr("srun started 4 processes"));
-}
-
-TEST(Launch, RefusesOneProcessWithoutALauncherInABatchScript) {
-  EXPECT_THAT(refusal(kBatchScript, 1), testing::HasSubstr("mpirun -n 1"));
-}
-
-TEST(Launch, RefusesTheCopiesOfAnotherMpisMpirun) {
-  EXPECT_THAT(refusal(kMpirunOfThree, 1), testing::HasSubstr("OMPI_COMM_WORLD_SIZE says that a launcher started 3"));
-  EXPECT_THAT(refusal({{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}, 1), testing::HasSubstr("belongs to a different MPI"));
 }
 
 TEST(Launch, LetsTheFirstOfSeveralSpeakWhereItKnowsOfTheOthers) {
@@ -153,19 +145,16 @@ TEST(Launch, LetsTheFirstOfSeveralSpeakWhereItKnowsOfTheOthers) {
   }
 }
 
-TEST(Launch, BelievesMpiWhereALauncherDoesNotCount) {
-  EXPECT_EQ(refusal({{"PMIX_RANK", "0"}, {"SLURM_NTASKS", "4"}}, 1), "");
-}
-
-TEST(Launch, AcceptsOneRankThatWasAskedFor) {
-  EXPECT_EQ(refusal(kBatchScript + kMpirunOfOne, 1), "");
-  EXPECT_EQ(refusal(kBatchScript + Variables{{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}, 1), "");
-  EXPECT_EQ(refusal({{"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "2"}, {"SLURM_STEP_NUM_TASKS", "1"}}, 1), "");
-  EXPECT_EQ(refusal({{"SLURM_NTASKS", "1"}}, 1), "");
-  EXPECT_EQ(refusal({}, 1), "");
-}
-
-TEST(Launch, AcceptsSeveralRanks) {
+TEST(Launch, AcceptsOneRankThatWasAskedForAndSeveral) {
+  for (const Variables& variables :
+       std::vector<Variables>{{{"PMIX_RANK", "0"}, {"SLURM_NTASKS", "4"}},  // the launcher does not count
+                              kBatchScript + kMpirunOfOne,
+                              kBatchScript + Variables{{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}},
+                              {{"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "2"}, {"SLURM_STEP_NUM_TASKS", "1"}},
+                              {{"SLURM_NTASKS", "1"}},
+                              {}}) {
+    EXPECT_EQ(refusal(variables, 1), "");
+  }
   EXPECT_EQ(refusal(kStepOfFour + Variables{{"PMIX_RANK", "3"}}, 4), "");
   EXPECT_EQ(refusal(kMpirunOfThree, 3), "");
 }

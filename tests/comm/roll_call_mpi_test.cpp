@@ -73,6 +73,18 @@ class RollCalls : public testing::Test {
     for (int rank = 1; rank < communicator_.size(); ++rank) MPI_Send(nullptr, 0, MPI_BYTE, rank, kTold, MPI_COMM_WORLD);
   }
 
+  // Where all wait, rank 0 in its 8th collective and the others in one that they have entered as often as this.
+  void expect_nothing_moves(std::uint64_t others_entered) {
+    if (communicator_.rank() > 0) return answer_until_told(at(others_entered, 10, "in a sum"));
+    double seconds = 0;
+    const auto finding = wait_for_finding(20, seconds, others_);
+    ASSERT_TRUE(finding);
+    EXPECT_TRUE(finding->final);
+    EXPECT_EQ(seconds, 20);
+    EXPECT_NE(finding->text.find("none is late, but nothing moves"), std::string::npos) << finding->text;
+    tell_others();
+  }
+
   static constexpr int kTold = 99, kLook = 98;  // tags
   const Communicator& communicator_ = support::communicator();
   const int others_ = communicator_.size() - 1;
@@ -126,32 +138,12 @@ TEST_F(RollCalls, NameARankThatIsLateAndHopeForIt) {
   }
 }
 
-TEST_F(RollCalls, SayWhenNobodyIsLate) {
-  if (communicator_.rank() == 0) {
-    double seconds = 0;
-    const auto finding = wait_for_finding(20, seconds, others_);
-    ASSERT_TRUE(finding);
-    EXPECT_TRUE(finding->final);
-    EXPECT_NE(finding->text.find("none is late, but nothing moves"), std::string::npos) << finding->text;
-    tell_others();
-  } else {
-    answer_until_told(at(8, 10, "in a sum"));
-  }
+TEST_F(RollCalls, SayThatNothingMovesWhenNobodyIsLate) {
+  expect_nothing_moves(8);
 }
 
-// Rank 0 got on to the next sum, the others are stuck in this one: they are not late.
 TEST_F(RollCalls, SayThatNothingMovesWhereTheLastOnesWait) {
-  if (communicator_.rank() == 0) {
-    double seconds = 0;
-    const auto finding = wait_for_finding(20, seconds, others_);
-    ASSERT_TRUE(finding);
-    EXPECT_TRUE(finding->final);
-    EXPECT_EQ(seconds, 20);
-    EXPECT_NE(finding->text.find("none is late, but nothing moves"), std::string::npos) << finding->text;
-    tell_others();
-  } else {
-    answer_until_told(at(7, 10, "in a sum"));
-  }
+  expect_nothing_moves(7);  // rank 0 got on to the next sum, the others are stuck in this one: they are not late
 }
 
 TEST_F(RollCalls, AreContentWhenSomethingMovesWhereTheLastOnesWait) {

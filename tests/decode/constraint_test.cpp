@@ -107,8 +107,7 @@ TEST(Repetition, IsPenalisedInTheScoresOfAllTranslations) {
 TEST(Repetition, IsAvoidedBehindAPrefixAndInGroupsAndSamples) {
   auto model = random_model({.target_words = 30, .seed = 7});
   const Sentences source = some_sentences(20, 6);
-  PerSentence of;
-  for (std::size_t i = 0; i < source.size(); ++i) of.prefixes.add(Words{4, 4});
+  const std::vector<PerSentence> of(source.size(), {{4, 4}});
   for (const bool sample : {false, true}) {
     SearchOptions options{.beam = 4, .n_best = 4, .retry_below = 0};
     options.no_repeat_ngram = 2;
@@ -133,10 +132,7 @@ TEST(Ngrams, MayRepeatInRequiredPhrases) {
   const Sentences source = some_sentences(6, 8);
   SearchOptions options{.beam = 20, .maximum_length_ratio = 10};
   options.no_repeat_ngram = 2;
-  PerSentence required;
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    required.required.emplace_back(std::vector<Words>{{3, 4}, {3, 4, 5}}, nullptr);
-  }
+  const std::vector<PerSentence> required(source.size(), {{}, 0, RequiredWords({{3, 4}, {3, 4, 5}}, nullptr)});
   for (const auto& found : translate(model, source, options, {}, required)) EXPECT_EQ(found.front().unmet, 0U);
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
 
@@ -22,42 +21,6 @@ TEST(Ensemble, OfOneModelIsThatModelToTheBit) {
     const Ensemble one({&model}, {7.5}, of);
     expect_same_bits(translate(one, source, options), translate(model, source, options));
     EXPECT_EQ(score(one, source, source), model.score(source, source));
-  }
-}
-
-TEST(Ensemble, OfEqualModelsHasTheScoresOfOne) {
-  auto model = random_model({.seed = 1});
-  const Sentences source = some_sentences(20, 7);
-  const auto alone = translate(model, source, {.beam = 3});
-  for (const EnsembleMean of : {EnsembleMean::kProbabilities, EnsembleMean::kLogarithms}) {
-    const Ensemble three({&model, &model, &model}, {1, 2, 3}, of);
-    const auto together = translate(three, source, {.beam = 3});
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      EXPECT_EQ(together[i][0].words, alone[i][0].words);
-      EXPECT_NEAR(together[i][0].log_probability, alone[i][0].log_probability, 1e-5);
-    }
-  }
-}
-
-TEST(Ensemble, GivesTheSameBitsOnAnyNumberOfThreadsAndInAnyBatches) {
-  auto first = random_model({.seed = 1}), second = random_model({.attention = model::Attention::kNone, .seed = 2}),
-       third = random_model({.seed = 3});
-  const Sentences source = some_sentences(20, 9);
-  SearchOptions options{.beam = 4, .n_best = 4, .length_penalty = 1, .coverage_penalty = 0.2, .alignments = true};
-  const Ensemble ensemble({&first, &second, &third}, {1, 1, 2}, EnsembleMean::kProbabilities);
-  const std::size_t threads = thread_count();
-  set_thread_count(1);
-  const auto one = translate(ensemble, source, options);
-  set_thread_count(3);
-  expect_same_bits(translate(ensemble, source, options), one);
-  set_thread_count(threads);
-  for (const std::size_t batch_sentences : {1u, 3u, 20u}) {
-    options.batch_sentences = batch_sentences;
-    const auto again = translate(ensemble, source, options);
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      EXPECT_EQ(again[i][0].words, one[i][0].words) << "sentence " << i;
-      EXPECT_NEAR(again[i][0].log_probability, one[i][0].log_probability, 1e-5);
-    }
   }
 }
 

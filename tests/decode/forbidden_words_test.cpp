@@ -17,13 +17,6 @@ namespace {
 
 using Words = std::vector<WordId>;
 
-/// A vocabulary of these words behind the special symbols.
-corpus::Vocabulary vocabulary_of(const std::vector<std::string>& words) {
-  std::vector<std::string> all(corpus::kSpecialSymbols.begin(), corpus::kSpecialSymbols.end());
-  all.insert(all.end(), words.begin(), words.end());
-  return corpus::Vocabulary(all);
-}
-
 struct Writing {
   std::string name;
   std::vector<std::string> pieces, phrases;

@@ -18,12 +18,6 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-corpus::Vocabulary vocabulary_of(const Strings& words) {
-  Strings all(corpus::kSpecialSymbols.begin(), corpus::kSpecialSymbols.end());
-  all.insert(all.end(), words.begin(), words.end());
-  return corpus::Vocabulary(all);
-}
-
 corpus::TextPipeline plain() {
   corpus::TextPipeline pipeline;
   pipeline.tokenizer = "none";

@@ -1,52 +1,41 @@
 #include "rnnsearch/decode/parts.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <iterator>
 #include <sstream>
+#include <tuple>
 
 #include "rnnsearch/base/random.h"
 
 namespace rnnsearch::decode {
 namespace {
 
-using testing::ElementsAre;
-
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-TEST(Parts, OfAShortLineAreOne) {
-  EXPECT_THAT(part_ends({}, 3), ElementsAre(0));
-  EXPECT_THAT(part_ends(words_of("a . b"), 3), ElementsAre(3));
-  EXPECT_THAT(part_ends(words_of("a . b . c"), 0), ElementsAre(5));
-}
-
-TEST(Parts, EndAtTheLastSentenceEndThatFits) {
-  EXPECT_THAT(part_ends(words_of("a . b c ? d e f"), 6), ElementsAre(5, 8));
-  EXPECT_THAT(part_ends(words_of("a . b c ? d e f"), 4), ElementsAre(2, 5, 8));
-  EXPECT_THAT(part_ends(words_of("a b. c! d e f"), 4), ElementsAre(3, 6)) << "a mark at a word's end";
-}
-
-TEST(Parts, HaveTheMostWordsWhereNoSentenceEnds) {
-  EXPECT_THAT(part_ends(words_of("a b c d e f g"), 3), ElementsAre(3, 6, 7));
-  EXPECT_THAT(part_ends(words_of(". b c d e f"), 3), ElementsAre(1, 4, 6));
-}
-
-TEST(Parts, KeepClosingMarksWithTheSentence) {
-  EXPECT_THAT(part_ends(words_of("a . \" ) b c d"), 5), ElementsAre(4, 7));
-  EXPECT_THAT(part_ends(words_of("a . ) b ? \u201d c d"), 5), ElementsAre(3, 8)) << "the mark after ? does not fit";
-  EXPECT_THAT(part_ends(words_of("a .\" b c d"), 3), ElementsAre(2, 5));
-}
-
-TEST(Parts, EndAtMarksOfOtherScriptsAndTokenizers) {
-  EXPECT_THAT(part_ends(words_of("\u4f60 \u597d \u3002 \u4f60 \u597d"), 4), ElementsAre(3, 5));
-  EXPECT_THAT(part_ends(words_of("a \uffed. \uffed\" b \uffed, c d"), 5), ElementsAre(3, 7)) << "joiner marks";
-  EXPECT_THAT(part_ends(words_of("a \uffed. \"\uffed b \uffed, c d"), 5), ElementsAre(2, 7)) << "an opening mark";
-  EXPECT_THAT(part_ends(words_of("\u2581a . \u2581b c \u2581d"), 4), ElementsAre(2, 5)) << "pieces";
-  EXPECT_THAT(part_ends(words_of("a \u061f b \u0964 c"), 3), ElementsAre(2, 5)) << "the last of two marks that fits";
+TEST(Parts, EndWhereASentenceEndsOrNoFurtherWordFits) {
+  for (const auto& [line, longest, ends] : std::vector<std::tuple<std::string, std::size_t, std::vector<std::size_t>>>{
+           {"", 3, {0}},
+           {"a . b", 3, {3}},  // a short line is one part
+           {"a . b . c", 0, {5}},
+           {"a . b c ? d e f", 6, {5, 8}},  // the last sentence end that fits
+           {"a . b c ? d e f", 4, {2, 5, 8}},
+           {"a b. c! d e f", 4, {3, 6}},     // a mark at a word's end
+           {"a b c d e f g", 3, {3, 6, 7}},  // no sentence ends
+           {". b c d e f", 3, {1, 4, 6}},
+           {"a . \" ) b c d", 5, {4, 7}},        // closing marks belong to the sentence
+           {"a . ) b ? \u201d c d", 5, {3, 8}},  // the mark after ? does not fit
+           {"a .\" b c d", 3, {2, 5}},
+           {"\u4f60 \u597d \u3002 \u4f60 \u597d", 4, {3, 5}},  // marks of other scripts
+           {"a \u061f b \u0964 c", 3, {2, 5}},                 // the last of two marks that fits
+           {"a \uffed. \uffed\" b \uffed, c d", 5, {3, 7}},    // joiner marks
+           {"a \uffed. \"\uffed b \uffed, c d", 5, {2, 7}},    // an opening mark
+           {"\u2581a . \u2581b c \u2581d", 4, {2, 5}}}) {      // pieces
+    EXPECT_EQ(part_ends(words_of(line), longest), ends) << line;
+  }
 }
 
 TEST(Parts, NeverHaveMoreWordsThanAllowedAndLoseNone) {

@@ -12,6 +12,7 @@
 
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/model/model.h"
 
@@ -50,6 +51,13 @@ inline model::Model random_model(const RandomModel& wanted = {}) {
     model::copy_in(parameter, weights, model.parameters());
   }
   return model;
+}
+
+/// A vocabulary of these words behind the special symbols.
+inline corpus::Vocabulary vocabulary_of(const std::vector<std::string>& words) {
+  std::vector<std::string> all(corpus::kSpecialSymbols.begin(), corpus::kSpecialSymbols.end());
+  all.insert(all.end(), words.begin(), words.end());
+  return corpus::Vocabulary(all);
 }
 
 /// Of 1 to `longest` words, none of them special.

@@ -136,17 +136,17 @@ TEST(Prefix, IsFollowedByTheBestOfAllContinuationsUnderEveryPenaltyWhenTheBeamIs
     auto model = random_model({.target_words = 6, .attention = one.attention, .seed = 5});
     const std::vector<reference::System> systems{system_of(model)};
     Sentences source;
-    PerSentence of;
+    std::vector<PerSentence> of;
     const std::vector<std::pair<std::vector<WordId>, std::vector<WordId>>> sentences{
         {{5}, {4}}, {{3, 4}, {3, 5}}, {{4, 3}, {kUnknown}}, {{5}, {}}, {{3, 4}, {}}};
     for (const auto& [words, prefix] : sentences) {
       source.add(words);
-      of.prefixes.add(prefix);
+      of.push_back({prefix});
     }
     const auto found = translate(model, source, options, {}, of);
     for (std::size_t i = 0; i < source.size(); ++i) {
       auto expected = reference::exhaustive_search(systems, source[i], settings_of(options, source.length(i)));
-      std::erase_if(expected, [&](const auto& hypothesis) { return !begins_with(hypothesis.words, of.prefixes[i]); });
+      std::erase_if(expected, [&](const auto& hypothesis) { return !begins_with(hypothesis.words, of[i].prefix); });
       ASSERT_EQ(found[i].size(), expected.size());
       ASSERT_FALSE(expected.empty());
       for (std::size_t k = 0; k < found[i].size(); ++k) expect_same(found[i][k], expected[k], options, one.name);
@@ -157,12 +157,12 @@ TEST(Prefix, IsFollowedByTheBestOfAllContinuationsUnderEveryPenaltyWhenTheBeamIs
 TEST(Prefix, StandsWholeInATranslationWhateverLengthsAndWordsAreAllowed) {
   auto model = random_model({.target_words = 13, .seed = 1});
   const Sentences source = some_sentences(20, 3);
-  PerSentence of;
+  std::vector<PerSentence> of;
   Random random(4);
   for (std::size_t i = 0; i < source.size(); ++i) {
     std::vector<WordId> prefix(i % 6, kUnknown);
     for (WordId& word : prefix) word = static_cast<WordId>(random.below(3) == 0 ? kUnknown : 3 + random.below(10));
-    of.prefixes.add(prefix);
+    of.push_back({prefix});
   }
   SearchOptions options{.beam = 3, .n_best = 3, .no_unknown = true, .minimum_length = 2, .maximum_length = 3};
   options.retry_below = 0;
@@ -172,9 +172,9 @@ TEST(Prefix, StandsWholeInATranslationWhateverLengthsAndWordsAreAllowed) {
     std::size_t finished = 0;
     for (std::size_t i = 0; i < source.size(); ++i) {
       for (const Translation& translation : found[i]) {
-        ASSERT_TRUE(begins_with(translation.words, of.prefixes[i])) << "sentence " << i;
-        EXPECT_LE(translation.word_scores.size(), std::max<std::size_t>(3, of.prefixes.length(i) + 1));
-        const auto rest = std::span(translation.words).subspan(of.prefixes.length(i));
+        ASSERT_TRUE(begins_with(translation.words, of[i].prefix)) << "sentence " << i;
+        EXPECT_LE(translation.word_scores.size(), std::max<std::size_t>(3, of[i].prefix.size() + 1));
+        const auto rest = std::span(translation.words).subspan(of[i].prefix.size());
         EXPECT_EQ(std::count(rest.begin(), rest.end(), kUnknown), 0);
         if (!translation.finished) continue;
         ++finished;

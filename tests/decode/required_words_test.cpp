@@ -141,9 +141,9 @@ std::vector<std::vector<Words>> some_phrases(std::size_t sentences, std::uint64_
   return all;
 }
 
-PerSentence requiring(const std::vector<std::vector<Words>>& phrases) {
-  PerSentence per_sentence;
-  for (const auto& of_sentence : phrases) per_sentence.required.emplace_back(of_sentence, nullptr);
+std::vector<PerSentence> requiring(const std::vector<std::vector<Words>>& phrases) {
+  std::vector<PerSentence> per_sentence;
+  for (const auto& of_sentence : phrases) per_sentence.push_back({{}, 0, RequiredWords(of_sentence, nullptr)});
   return per_sentence;
 }
 
@@ -219,18 +219,17 @@ TEST(Required, AsManyAsFitStandInATranslationWithoutRoomForAll) {
 TEST(Required, StandsBehindThePrefixUnlessItStandsInIt) {
   auto model = random_model({.target_words = 13, .seed = 1});
   const Sentences source = some_sentences(4, 6);
-  PerSentence of = requiring({{{4}}, {{4}}, {{5, 6}}, {}});
-  for (const Words& prefix : std::vector<Words>{{3, 4}, {7}, {8, 5}, {9}}) of.prefixes.add(prefix);
+  auto of = requiring({{{4}}, {{4}}, {{5, 6}}, {}});
+  const std::vector<PerSentence> only_prefixes{{{3, 4}}, {{7}}, {{8, 5}}, {{9}}};
+  for (std::size_t i = 0; i < 4; ++i) of[i].prefix = only_prefixes[i].prefix;
   const SearchOptions options{.beam = 5};
   const auto found = translate(model, source, options, {}, of);
-  PerSentence only_prefixes;
-  only_prefixes.prefixes = of.prefixes;
   const auto free = translate(model, source, options, {}, only_prefixes);
   EXPECT_EQ(found[0].front().words, free[0].front().words) << "the prefix has the phrase already";
   EXPECT_TRUE(contains(found[1].front().words, {4}));
   EXPECT_TRUE(contains(found[2].front().words, {5, 6}));
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_TRUE(std::equal(of.prefixes[i].begin(), of.prefixes[i].end(), found[i].front().words.begin()));
+    EXPECT_TRUE(std::equal(of[i].prefix.begin(), of[i].prefix.end(), found[i].front().words.begin()));
   }
 }
 

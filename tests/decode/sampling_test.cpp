@@ -1,5 +1,3 @@
-#include "rnnsearch/decode/sampling.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "rnnsearch/base/parallel.h"
+#include "decode/selection.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
 
@@ -145,40 +143,6 @@ TEST(Sampling, GivesEachSentenceAndSampleItsOwnStream) {
   EXPECT_LT(both.statistic, both.limit) << "two samples of a sentence depend on each other";
 }
 
-TEST(Sampling, IsTheSameInAnyBatchesAndOrderAndOnAnyNumberOfThreads) {
-  auto model = random_model({.target_words = 13});
-  const Sentences source = some_sentences(20, 7);
-  SearchOptions options{.n_best = 3};
-  options.sampling.emplace();
-  const auto all = translate(model, source, options);
-  const std::size_t threads = thread_count();
-  for (const std::size_t batch_sentences : {1u, 3u, 20u}) {
-    set_thread_count(batch_sentences);
-    options.batch_sentences = batch_sentences;
-    const auto again = translate(model, source, options);
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(again[i].at(k).words, all[i].at(k).words) << "sentence " << i;
-    }
-  }
-  set_thread_count(threads);
-  options.n_best = 1;  // the first sample does not depend on how many there are
-  PerSentence of;
-  Sentences backwards;
-  for (std::size_t i = source.size(); i-- > 0;) {
-    backwards.add(source[i]);
-    of.numbers.push_back(i);
-  }
-  const auto found = translate(model, backwards, options, {}, of);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    EXPECT_EQ(found[source.size() - 1 - i].at(0).words, all[i].at(0).words) << "sentence " << i;
-  }
-  options.sampling->seed = 2;
-  const auto other = translate(model, source, options);
-  std::size_t differ = 0;
-  for (std::size_t i = 0; i < source.size(); ++i) differ += other[i][0].words != all[i][0].words ? 1 : 0;
-  EXPECT_GT(differ, 10u);
-}
-
 TEST(Sampling, OfTheMostProbableWordAloneIsGreedySearch) {
   auto model = random_model({.target_words = 13});
   const Sentences source = some_sentences(30, 6);
@@ -190,7 +154,6 @@ TEST(Sampling, OfTheMostProbableWordAloneIsGreedySearch) {
 }
 
 TEST(Draw, TakesTheWordAtThisPlaceOfTheDistribution) {
-  constexpr float kNever = -std::numeric_limits<float>::infinity();
   const std::vector<float> scores{std::log(0.1F), kNever, std::log(0.2F), std::log(0.4F), std::log(0.2F)};
   const auto word = [&](double uniform, Sampling sampling) { return draw(scores, sampling, uniform); };
   EXPECT_EQ(word(0, {}), 0u);

@@ -16,6 +16,7 @@ namespace rnnsearch::decode {
 namespace {
 
 constexpr std::size_t kWords = 40;
+const PerSentence kNothingGiven;
 
 // Of each row its most probable words.
 class Lists {
@@ -59,7 +60,7 @@ TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
     options.no_unknown = search % 3 == 0;
     options.minimum_length = search % 4;
     const std::size_t limit = search % 2 == 0 ? 3 : Search::list_length(options, 1);
-    Search by_lists(4, options, {}), by_all(4, options, {});
+    Search by_lists(4, options, kNothingGiven, {}), by_all(4, options, kNothingGiven, {});
     while (by_all.live() > 0) {
       std::vector<float> scores(by_all.live() * kWords);
       for (float& score : scores) {
@@ -87,7 +88,7 @@ TEST(SearchByLists, FindsWhatTheScoresOfAllWordsTell) {
 TEST(SearchByLists, AsksForAllWordsWhereATieMayBeHidden) {
   SearchOptions options;
   options.beam = 1;
-  Search search(4, options, {});
+  Search search(4, options, kNothingGiven, {});
   std::vector<NextWords::Entry> list{{-1.0F, 6}, {-1.0F, 7}};
   EXPECT_FALSE(search.extend(std::vector<NextWords>{{.listed = list, .others = -1.0F}}, {}));
   list[1].log_probability = -1.25F;
@@ -121,11 +122,10 @@ TEST(SearchByLists, GivesTheBitsThatTheScoresOfAllWordsGive) {
     }
     const auto by_lists = translate(ensemble, source, options);
     Sentences with_others = source;
-    PerSentence forced;
-    for (std::size_t i = 0; i < source.size(); ++i) forced.prefixes.add({});
+    std::vector<PerSentence> forced(source.size());
     for (std::size_t i = 0; i < source.size() * (beam + 1); ++i) {
       with_others.add(source[0]);
-      forced.prefixes.add(prefix);
+      forced.push_back({prefix});
     }
     auto by_all = translate(ensemble, with_others, options, {}, forced);
     by_all.resize(source.size());

@@ -74,23 +74,5 @@ TEST(Groups, FindWhatDiverseBeamSearchFinds) {
   EXPECT_GT(differ, 10u);
 }
 
-TEST(Groups, WithoutDiversityAllFindWhatOneOfThemFinds) {
-  auto model = random_model({.target_words = 13, .seed = 3});
-  const Sentences source = some_sentences(20, 6);
-  SearchOptions options{.beam = 2, .n_best = 2, .normalize = true, .retry_below = 0};
-  const auto one = translate(model, source, options);
-  options.beam = 6;
-  options.n_best = 6;
-  options.groups = 3;
-  const auto all = translate(model, source, options);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    ASSERT_EQ(all[i].size(), one[i].size());
-    for (std::size_t k = 0; k < one[i].size(); ++k) {
-      EXPECT_EQ(all[i][k].words, one[i][k].words);
-      EXPECT_NEAR(all[i][k].log_probability, one[i][k].log_probability, 1e-5);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace rnnsearch::decode

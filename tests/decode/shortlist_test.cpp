@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
 #include "tests/decode/reference_system.h"
@@ -124,28 +123,6 @@ TEST(Shortlist, OfTheWholeVocabularyChangesNoBit) {
   }
 }
 
-TEST(Shortlist, GivesTheSameBitsInAnyBatchesOnAnyNumberOfThreads) {
-  auto model = random_model({.target_words = kTargetWords, .seed = 1});
-  auto other = random_model({.target_words = kTargetWords, .attention = model::Attention::kNone, .seed = 2});
-  const Sentences source = some_sentences(40, 7);
-  const Ensemble both({&model, &other}, {1, 2}, EnsembleMean::kLogarithms);
-  const std::size_t threads = thread_count();
-  for (const std::size_t beam : {1u, 4u, 40u}) {  // beam 40 has longer lists than pay, so it takes all words
-    for (const Ensemble& ensemble : {Ensemble(model), both}) {
-      SearchOptions options = searched(beam, some_shortlist());
-      set_thread_count(1);
-      const auto expected = translate(ensemble, source, options);
-      set_thread_count(2);
-      for (const std::size_t batch_sentences : {1u, 7u, 40u}) {
-        options.batch_sentences = batch_sentences;
-        expect_same_bits(translate(ensemble, source, options), expected,
-                         "batches of " + std::to_string(batch_sentences));
-      }
-      set_thread_count(threads);
-    }
-  }
-}
-
 // A model whose words outside the list are never produced, because b_w makes them impossible: their exponentials are 0.
 reference::System restricted(const model::Model& model, const Words& words, double weight) {
   auto system = system_of(model, weight);
@@ -195,10 +172,9 @@ TEST(Shortlist, HasRoomForPrefixesRequiredPhrasesRetriesAndSamples) {
   Sentences source;
   source.add(Words{3, 4});
   source.add(Words{5});
-  PerSentence prefixed, required;
-  prefixed.prefixes.add(Words{58, 57});
-  prefixed.prefixes.add(Words{});
-  required.required = {RequiredWords({{56, 55}, {59}}, nullptr), RequiredWords()};
+  std::vector<PerSentence> prefixed(2), required(2);
+  prefixed[0].prefix = {58, 57};
+  required[0].required = RequiredWords({{56, 55}, {59}}, nullptr);
   const auto shortlist = some_shortlist();
   const auto with_prefix = translate(model, source, searched(3, shortlist), {}, prefixed);
   EXPECT_EQ(Words(with_prefix[0][0].words.begin(), with_prefix[0][0].words.begin() + 2), (Words{58, 57}));

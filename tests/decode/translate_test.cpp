@@ -78,48 +78,6 @@ TEST(Directions, GiveTranslationsAndAlignmentsInTheOrderOfTheSentence) {
   }
 }
 
-TEST(Search, ReturnsSortedDistinctTranslationsWithinTheLimits) {
-  auto model = random_model({.target_words = 9});
-  const Sentences source = some_sentences(30, 8);
-  for (const bool normalize : {false, true}) {
-    const auto translations = translate(model, source, {.beam = 6, .n_best = 5, .normalize = normalize});
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      const std::size_t Tx = source.length(i) + 1;
-      ASSERT_GE(translations[i].size(), 1u);
-      ASSERT_LE(translations[i].size(), 5u);
-      std::set<std::vector<WordId>> distinct;
-      double before = 1;
-      for (const Translation& t : translations[i]) {
-        const std::size_t length = t.words.size() + (t.finished ? 1 : 0);
-        const double rank = t.log_probability / (normalize ? static_cast<double>(length) : 1.0);
-        EXPECT_LE(rank, before);
-        before = rank;
-        EXPECT_TRUE(distinct.insert(t.words).second);
-        EXPECT_GE(t.words.size(), Tx / 2);
-        EXPECT_LE(length, 3 * Tx);
-        for (const WordId word : t.words) EXPECT_TRUE(word != kEnd && word != kStart);
-      }
-    }
-  }
-}
-
-TEST(Search, NeverSaysUnknownWhenToldNotTo) {
-  auto model = random_model({.target_words = 9});
-  const auto& b_w = model.layout().find("readout/b_w");
-  model.parameters()[b_w.offset + kUnknown] = 8;  // what it would say above all
-  const Sentences source = some_sentences(10, 6);
-  const auto says_unknown = [&](bool no_unknown) {
-    std::size_t count = 0;
-    for (const auto& best : translate(model, source, {.beam = 3, .no_unknown = no_unknown, .retry_below = 0})) {
-      const auto& words = best.front().words;
-      count += static_cast<std::size_t>(std::count(words.begin(), words.end(), kUnknown));
-    }
-    return count;
-  };
-  EXPECT_GT(says_unknown(false), 0u);
-  EXPECT_EQ(says_unknown(true), 0u);
-}
-
 TEST(Search, OfASourceWithAStartSymbolIsThatOfForcedDecodingAndHasTheSameLimits) {
   auto model = random_model({.target_words = 13, .attention = model::Attention::kNone, .source_start = true});
   const Sentences source = some_sentences(20, 7);
@@ -140,20 +98,6 @@ TEST(Search, OfASourceWithAStartSymbolIsThatOfForcedDecodingAndHasTheSameLimits)
     }
   }
   EXPECT_GT(finished, 10u);
-}
-
-TEST(Search, CutsOffWhatDoesNotEnd) {
-  auto model = random_model({.target_words = 9});
-  model.parameters()[model.layout().find("readout/b_w").offset + kEnd] = -200;
-  const Sentences source = some_sentences(5, 4);
-  const auto translations = translate(model, source, {.beam = 3, .n_best = 3, .retry_below = 0, .alignments = true});
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::size_t Tx = source.length(i) + 1;
-    ASSERT_EQ(translations[i].size(), 3u);
-    EXPECT_FALSE(translations[i].front().finished);
-    EXPECT_EQ(translations[i].front().words.size(), 3 * Tx);
-    EXPECT_EQ(translations[i].front().alignment.size(), 3 * Tx * Tx);
-  }
 }
 
 TEST(Search, GivesAnEmptySourceOneEmptyTranslationInItsPlace) {
@@ -265,24 +209,6 @@ TEST(Search, GivesTheSameForAnyNumberTogetherInEveryPrecisionAndFromRightToLeft)
     expect_the_same_by_any_number_together(model);
   }
   kernels::set_precision(kernels::Precision::kFloat32);
-}
-
-/// The same bits on one thread and on three; the result.
-std::vector<std::vector<Translation>> expect_the_same_on_any_number_of_threads(model::Model& model,
-                                                                               const Sentences& source,
-                                                                               const SearchOptions& options) {
-  const std::size_t threads = thread_count();
-  set_thread_count(1);
-  auto one = translate(model, source, options);
-  set_thread_count(3);
-  expect_same_bits(translate(model, source, options), one);
-  set_thread_count(threads);
-  return one;
-}
-
-TEST(Search, GivesTheSameBitsOnAnyNumberOfThreads) {
-  auto model = random_model({.target_words = 9});
-  expect_the_same_on_any_number_of_threads(model, some_sentences(20, 9), {.beam = 4});
 }
 
 TEST(Search, PrefersTheLowerIdAmongEquallyProbableWords) {
@@ -467,11 +393,15 @@ TEST(Retry, LeavesOutWhatWaitsForItWhenItIsStopped) {
 
 TEST(Retry, FindsTheSameOnAnyNumberOfThreads) {
   auto model = model_of_a_chain();
+  const SearchOptions options{.beam = 1, .maximum_length_ratio = 2.0};
+  const std::size_t threads = thread_count();
+  set_thread_count(1);
+  const auto one = translate(model, some_sentences(20, 5), options);
+  set_thread_count(3);
+  expect_same_bits(translate(model, some_sentences(20, 5), options), one);
+  set_thread_count(threads);
   std::set<std::size_t> retries;
-  for (const auto& found : expect_the_same_on_any_number_of_threads(model, some_sentences(20, 5),
-                                                                    {.beam = 1, .maximum_length_ratio = 2.0})) {
-    retries.insert(found[0].retries);
-  }
+  for (const auto& found : one) retries.insert(found[0].retries);
   EXPECT_EQ(retries, (std::set<std::size_t>{0, 1}));
 }
 

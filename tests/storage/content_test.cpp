@@ -266,13 +266,6 @@ TEST_F(Content, HasNoGroupPackedByFilters) {
 }
 
 TEST_F(Content, HasAttributesOfTheTypesThatAreWritten) {
-  {
-    const File file = File::open(path_);
-    EXPECT_EQ(file.integer_attribute("/group", "count"), 3);
-    EXPECT_EQ(file.unsigned_attribute("/group", "count"), 3U);
-    EXPECT_EQ(file.double_attribute("/group", "share"), 0.5);
-    EXPECT_EQ(file.text_attribute("/group", "name"), "three");
-  }
   const auto replaced = [&](const char* name, hid_t type, hid_t space) {
     change([&](hid_t file) {
       H5Adelete_by_name(file, "/group", name, H5P_DEFAULT);

@@ -224,26 +224,6 @@ TEST(File, ReadsNothingThatLiesInAnotherFile) {
   }
 }
 
-TEST(File, FollowsNoLinkToAnotherFile) {
-  const Scratch scratch;
-  const std::string path = scratch / "linked.h5";
-  for (const std::string& name : {path, std::string(scratch / "other.h5")}) {
-    File file = File::create(name);
-    file.write<std::uint32_t>("/numbers", std::vector<std::uint32_t>{1, 2, 3});
-    file.close();
-  }
-  const hid_t linked = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-  ASSERT_GE(H5Lcreate_external("other.h5", "/numbers", linked, "linked", H5P_DEFAULT, H5P_DEFAULT), 0);
-  const hid_t followed = H5Dopen2(linked, "linked", H5P_DEFAULT);
-  ASSERT_GE(followed, 0) << "HDF5 itself follows it";
-  H5Dclose(followed);
-  ASSERT_GE(H5Fclose(linked), 0);
-  const File file = File::open(path);
-  for (const char* name : {"/linked", "/linked/deeper"}) {
-    EXPECT_THAT(message_of([&] { file.read<std::uint32_t>(name); }), HasSubstr("a symbolic or external link"));
-  }
-}
-
 TEST(File, NamesTheSystemsReasonWhenItCannotBeMadeOrOpened) {
   const Scratch scratch;
   EXPECT_THAT(message_of([&] { File::create(scratch / "missing" / "file.h5"); }),

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "rnnsearch/base/waiting_input.h"
+#include "rnnsearch/base/file.h"
 
 namespace rnnsearch {
 

@@ -1,15 +1,51 @@
-// Reads whole files, and replaces files atomically.
+// Reads whole files, pipes and terminals, and replaces files atomically.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "rnnsearch/base/waiting_input.h"
-
 namespace rnnsearch {
+
+/// Called several times a second while a read waits, and at least once for each part that it reads. An exception that
+/// it throws ends the reading and reaches the caller.
+using Poll = std::function<void()>;
+
+/// Bytes of a file, a pipe or a terminal, in order.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Waits for the next bytes and returns them, which are valid until the next call; empty at the end.
+  virtual std::string_view take() = 0;
+  /// Whether take() would return at once.
+  virtual bool ready() const { return true; }
+};
+
+/// Reads a file descriptor through poll(2), so that a waiting program can react to signals.
+class WaitingInput : public ByteStream {
+ public:
+  /// Does not close the descriptor. name: its name in errors.
+  WaitingInput(int descriptor, std::string name, Poll poll);
+  /// Opens a named pipe without waiting for its writer. Throws Error if it cannot be read.
+  WaitingInput(const std::filesystem::path& path, Poll poll);
+  ~WaitingInput() override;
+  WaitingInput(const WaitingInput&) = delete;
+  WaitingInput& operator=(const WaitingInput&) = delete;
+
+  std::string_view take() override;
+  bool ready() const override;
+
+ private:
+  int descriptor_, owned_ = -1;
+  std::string name_;
+  Poll poll_;
+  std::array<char, 1 << 16> buffer_;
+};
 
 /// The most that read_file takes from a pipe or a device, because a device such as /dev/zero has no end.
 inline constexpr std::size_t kMaxPipedBytes = std::size_t{64} << 20;
@@ -29,6 +65,10 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// flock(2) with LOCK_SH or LOCK_EX. Gives up after ten seconds, because the process that holds the lock may be stopped
+/// for good, and then returns false; on a file system without locks it returns true at once.
+bool lock_if_possible(int descriptor, int operation);
 
 /// Returns the content of a file. Throws Error with the path and the system's reason, and for a pipe or a device with
 /// more than kMaxPipedBytes. `poll` is called while waiting for a pipe.
@@ -73,6 +113,29 @@ bool write_all(int descriptor, std::string_view content);
 /// Writes a file with AtomicFile. Throws Error, for example for a full disk; the previous file then stays unchanged,
 /// and no temporary file is left.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// The output of a command. Writes to a temporary file, which `publish` renames when it is complete; or to another stream, such as standard
+/// output.
+class OutputFile {
+ public:
+  /// `option` is the option that gave the path, for errors: "--output". With an empty path, or -, the output goes to
+  /// `standard_output`, which must outlive this object. Throws Error if the path is a folder or no file can be written
+  /// there.
+  OutputFile(const std::string& option, std::filesystem::path path, std::ostream& standard_output);
+  void write(const std::string& text) { stream() << text; }
+  /// Throws Error if a write has failed, usually because the disk is full.
+  void check();
+  /// Throws Error, a full disk included.
+  void publish();
+
+ private:
+  std::ostream& stream();
+
+  std::ostream& standard_output_;
+  std::optional<AtomicFile> target_;  // nothing: standard output
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
 
 /// The path that a symbolic link leads to, through further links; the file itself need not exist. Other paths are
 /// returned unchanged. Throws Error for a symbolic link that leads to itself.

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -80,15 +82,27 @@ struct Ramp {
 
 /// Text to value and back. `read` returns false when the text is not such a value; `write(x)` reads back as x.
 namespace value {
-bool read(const std::string& text, bool& field);  // true, false, yes, no, on, off, 1, 0
-bool read(const std::string& text, int& field);
-bool read(const std::string& text, std::int64_t& field);
-bool read(const std::string& text, std::uint64_t& field);  // std::size_t
-bool read(const std::string& text, double& field);         // finite
+bool read(const std::string& text, bool& field);                        // true, false, yes, no, on, off, 1, 0
 bool read(const std::string& text, Ramp& field);
-bool read(const std::string& text, std::string& field);
-bool read(const std::string& text, std::filesystem::path& field);
 bool read(const std::string& text, std::vector<std::uint64_t>& field);  // 10,20,30
+template <class Number>
+requires std::is_arithmetic_v<Number>
+bool read(const std::string& text, Number& field) {  // finite
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!std::isfinite(number)) return false;
+  }
+  field = number;
+  return true;
+}
+template <class Text>
+requires std::is_convertible_v<Text, std::string>
+bool read(const std::string& text, Text& field) {  // a std::string or a path
+  field = text;
+  return true;
+}
 template <NamedEnum E>
 bool read(const std::string& text, E& field) {
   for (const auto& named : names_of(E{})) {
@@ -99,14 +113,18 @@ bool read(const std::string& text, E& field) {
   return false;
 }
 std::string write(bool field);
-std::string write(int field);
-std::string write(std::int64_t field);
-std::string write(std::uint64_t field);
-std::string write(double field);  // the shortest text that reads back as the same bits
 std::string write(const Ramp& field);
-std::string write(const std::string& field);
-std::string write(const std::filesystem::path& field);
 std::string write(const std::vector<std::uint64_t>& field);
+template <class Number>
+requires std::is_arithmetic_v<Number> std::string write(
+    Number field) {  // the shortest text that reads back as the same bits
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, field).ptr};
+}
+template <class Text>
+requires std::is_convertible_v<Text, std::string> std::string write(const Text& field) {
+  return field;
+}
 template <NamedEnum E>
 std::string write(E field) {
   return name_of(field);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace rnnsearch {
@@ -35,6 +36,7 @@ struct Sentences {
     words.clear();
     offsets.assign(1, 0);
   }
+  static auto fields(auto& sentences) { return std::tie(sentences.words, sentences.offsets); }  // for Packer
 };
 
 /// The place in a sentence of `length` words of the word that is read or written at `step`, from the first word to the

@@ -94,7 +94,7 @@ class Communicator {
   void broadcast(std::span<std::byte> bytes, int from, std::size_t chunk_bytes = kChunkBytes) const;
   /// At the root: one string for each rank, in rank order. On the other ranks: empty.
   std::vector<std::string> gather(const std::string& text, std::size_t chunk_bytes = kChunkBytes) const;
-  /// The host name of each rank, in rank order, as distinct_hosts (hosts.h) gives it; the same on every rank. Not
+  /// The host name of each rank, in rank order, as distinct_hosts gives it; the same on every rank. Not
   /// collective.
   std::vector<std::string> hosts() const;
 
@@ -159,6 +159,14 @@ class Environment {
   bool with_mpi_ = false;
   Communicator communicator_;
 };
+
+/// The number of ranks of a host, if the ranks of each host follow one another and every host has as many; otherwise 1.
+/// hosts: of each rank, in rank order, at least one.
+int ranks_of_each_host(const std::vector<std::string>& hosts);
+
+/// The names, in which a host has a number if it has the name of another machine: "node", "node#2". names, boots: of
+/// each rank.
+std::vector<std::string> distinct_hosts(std::vector<std::string> names, const std::vector<std::string>& boots);
 
 /// Name and version that the MPI library reports, such as "Open MPI v4.1.4". May be called at any time.
 std::string library();

@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
@@ -43,6 +44,7 @@ struct Outcome {
   std::string text;  // empty if interrupted
   std::string host;  // of the rank
 
+  static auto fields(auto& outcome) { return std::tie(outcome.kind, outcome.text, outcome.host); }  // for Packer
   bool done() const { return kind == Kind::kDone; }
   bool failed() const { return kind == Kind::kFailed || kind == Kind::kUsageError; }
   bool interrupted() const { return kind == Kind::kInterrupted; }

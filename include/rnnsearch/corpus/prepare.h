@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/base/line_limit.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/corpus/cleaning.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 

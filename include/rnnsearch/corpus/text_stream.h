@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "rnnsearch/base/waiting_input.h"
+#include "rnnsearch/base/file.h"
 
 namespace rnnsearch::corpus {
 

@@ -7,8 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
-#include <type_traits>
+#include <string_view>
 #include <vector>
 
 #include "rnnsearch/base/packed.h"
@@ -29,42 +28,10 @@ Assignment round_robin(std::size_t items, std::size_t ranks);
 /// Runs `act`, in which computations end at a stop signal, and returns early when one came.
 void until_stopped(const std::function<void()>& act);
 
-/// A value travels as it is, a text or list behind its length, and a struct as its `fields`, a tuple of references.
-template <class T>
-void pack(Packer& packer, const T& value) {
-  if constexpr (requires { T::fields(value); }) {
-    std::apply([&](const auto&... field) { (pack(packer, field), ...); }, T::fields(value));
-  } else if constexpr (std::is_trivially_copyable_v<T>) {
-    packer.add(value);
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    packer.add_text(value);
-  } else if constexpr (std::is_trivially_copyable_v<typename T::value_type>) {
-    packer.add_list(value);
-  } else {
-    packer.add(std::uint64_t{value.size()});
-    for (const auto& one : value) pack(packer, one);
-  }
-}
-template <class T>
-void unpack(Unpacker& unpacker, T& value) {
-  if constexpr (requires { T::fields(value); }) {
-    std::apply([&](auto&... field) { (unpack(unpacker, field), ...); }, T::fields(value));
-  } else if constexpr (std::is_trivially_copyable_v<T>) {
-    value = unpacker.next<T>();
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    value = unpacker.next_text();
-  } else if constexpr (std::is_trivially_copyable_v<typename T::value_type>) {
-    value = unpacker.next_list<typename T::value_type>();
-  } else {
-    value.resize(unpacker.next<std::uint64_t>());
-    for (auto& one : value) unpack(unpacker, one);
-  }
-}
-
 /// COLLECTIVE. `items` and `assignment` are those of the root. Every rank calls work(batch), where `batch` is a vector
 /// const Item*, for its batches; it returns an optional Result for each item. The root gets the results in the order of
 /// the items, the other ranks nothing. A rank that receives a signal stops: its remaining items have no result, and the
-/// caller asks comm::stop_signal_came_anywhere. Items and results are sent with `pack` and `unpack`. An exception of
+/// caller asks comm::stop_signal_came_anywhere. Items and results are sent as `Packer` does. An exception of
 /// `work` is thrown on that rank only.
 template <class Item, class Result, class Work>
 std::vector<std::optional<Result>> distribute(const comm::Communicator& communicator, std::span<const Item> items,
@@ -72,9 +39,9 @@ std::vector<std::optional<Result>> distribute(const comm::Communicator& communic
   Packer packer;  // a text for each batch, so that a rank skips those of others
   for (const auto& numbers : assignment) {
     Packer part;
-    part.add_list(numbers);
-    for (const std::uint64_t number : numbers) pack(part, items[number]);
-    packer.add_text(part.take());
+    part.add(numbers);
+    for (const std::uint64_t number : numbers) part.add(items[number]);
+    packer.add(part.take());
   }
   std::string message = packer.take();
   communicator.broadcast(message);
@@ -84,21 +51,21 @@ std::vector<std::optional<Result>> distribute(const comm::Communicator& communic
                rank = static_cast<std::size_t>(communicator.rank());
     std::size_t k = 0;
     for (Unpacker parts(message); !parts.empty(); ++k) {
-      Unpacker part(parts.next_text());
+      Unpacker part(parts.next<std::string_view>());
       if (k % ranks != rank) continue;
       stop_if_signal_came();
-      const auto numbers = part.next_list<std::uint64_t>();
+      const auto numbers = part.next<std::vector<std::uint64_t>>();
       std::vector<Item> received(numbers.size());
       std::vector<const Item*> batch;
       for (Item& item : received) {
-        unpack(part, item);
+        part.read(item);
         batch.push_back(&item);
       }
       std::vector<std::optional<Result>> found = work(batch);
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         if (!found[i]) continue;
         own.add(numbers[i]);
-        pack(own, *found[i]);
+        own.add(*found[i]);
       }
     }
   });
@@ -106,7 +73,7 @@ std::vector<std::optional<Result>> distribute(const comm::Communicator& communic
   for (const std::string& of_rank : communicator.gather(own.take())) {
     for (Unpacker unpacker(of_rank); !unpacker.empty();) {
       const auto number = unpacker.next<std::uint64_t>();
-      unpack(unpacker, results[number].emplace());
+      unpacker.read(results[number].emplace());
     }
   }
   return results;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,8 +12,8 @@
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/base/sentences.h"
-#include "rnnsearch/decode/next_words.h"
 #include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/top_words.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::decode {
@@ -54,6 +55,25 @@ class Ensemble {
   std::vector<model::Model*> models_;
   std::vector<double> weights_;  // their sum is 1
   EnsembleMean mean_ = EnsembleMean::kProbabilities;
+};
+
+/// The log-probability of a word that is impossible.
+inline constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+/// The log-probabilities of the next words of a hypothesis: of all words, or of a list of words.
+struct NextWords {
+  using Entry = kernels::TopWords::Entry;
+
+  std::span<const float> all{};     // [K], or empty
+  std::span<const Entry> listed{};  // in place of it
+  float others = kNever;            // no word that is not in the list is more probable than that
+  bool is_nan = false;              // all log-probabilities are NaN
+
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (WordId word = 0; word < all.size(); ++word) visit(word, all[word]);
+    for (const Entry& entry : listed) visit(entry.word, entry.log_probability);
+  }
 };
 
 /// The steps of a search with all models: the encoded sentences, which are numbered from 0 on, and one row for each

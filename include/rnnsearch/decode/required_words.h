@@ -38,7 +38,7 @@ class RequiredWords {
   /// C, the number of words of all phrases.
   std::size_t words() const { return words_; }
   std::size_t phrases() const { return phrases_.size(); }
-  const std::vector<WordId>& phrase(std::size_t i) const { return phrases_[i]; }
+  const std::vector<std::vector<WordId>>& all() const { return phrases_; }
   static std::size_t phrases_met(const State& state);
   bool all_met(const State& state) const { return phrases_met(state) == phrases(); }
 

@@ -14,12 +14,21 @@
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/decode/ensemble.h"
 #include "rnnsearch/decode/required_words.h"
-#include "rnnsearch/decode/sampling.h"
 
 namespace rnnsearch::decode {
 
 class ForbiddenWords;
 class Shortlist;
+
+/// Draws words at random from the distribution that a model predicts, in place of a search.
+/// Sampling from the whole distribution is how Edunov et al. (2018), Understanding back-translation at scale, section
+/// 3, make synthetic sources; sampling from the most probable words is that of Fan et al. (2018), Hierarchical neural
+/// story generation, section 5, and of the former paper with k = 10.
+struct Sampling {
+  double temperature = 1;  // above 0: words are drawn from softmax(score / temperature)
+  std::size_t top_k = 0;   // only from so many words of the largest scores; 0: from all
+  std::uint64_t seed = 1;
+};
 
 /// Lengths, including Tx, count </s>. Limits by ratio and retries are those of sample.py in the released code of
 /// Bahdanau, Cho and Bengio (2015) (GroundHog, experiments/nmt, BeamSearch.search and sample). Its --beam-size has no
@@ -76,22 +85,21 @@ struct SearchOptions {
   double repetition_penalty = 1;
 };
 
-/// Options that differ between the sentences of a call.
+/// What differs between the sentences of a call.
 struct PerSentence {
-  /// The words with which their translations begin, whose scores count: forced decoding up to there (Wuebker et al.
-  /// 2016, Models and inference for prefix-constrained machine translation, section 3). Any words but <s> and </s>,
-  /// also <unk>, whatever the options exclude. Where the maximum length has no room for prefix and </s>, it is raised
-  /// to that. Empty: there are no prefixes.
-  Sentences prefixes{};
-  /// The numbers of the sentences, which select their random streams in sampling. Empty: 0, 1, 2 ...
-  std::vector<std::uint64_t> numbers{};
-  /// The phrases that their translations contain, also words that the options exclude. A sentence with phrases is
-  /// searched by dynamic beam allocation (Post and Vilar 2018, section 3): at each step the candidates are the best
+  /// The words with which its translations begin, whose scores count: forced decoding up to there (Wuebker et al. 2016,
+  /// Models and inference for prefix-constrained machine translation, section 3). Any words but <s> and </s>, also
+  /// <unk>, whatever the options exclude. Where the maximum length has no room for prefix and </s>, it is raised to that.
+  std::vector<WordId> prefix{};
+  /// Selects its random stream in sampling.
+  std::uint64_t number = 0;
+  /// The phrases that its translations contain, also words that the options exclude. A sentence with phrases is searched
+  /// by dynamic beam allocation (Post and Vilar 2018, section 3): at each step the candidates are the best
   /// continuations, the words that continue or begin phrases, and the best word of each hypothesis; the beam is divided
   /// evenly among the banks of hypotheses with 0, 1, ... C words of phrases, and </s> is for hypotheses with all. If
   /// none ends, the result has those with the most phrases first. Not in sampling, and only for models that predict the
-  /// first word first. Empty: no sentence has any.
-  std::vector<RequiredWords> required{};
+  /// first word first.
+  RequiredWords required{};
 };
 
 /// The score by which hypotheses are ranked, and its parts.
@@ -155,10 +163,11 @@ struct Translation {
 ///   middle of a sentence with the same result, or, without `done`, with its exception.
 /// - In sampling, the word at a step is a function of the seed, the numbers of sentence, sample and step, and the
 ///   scores of the model.
+/// per_sentence: one for each sentence, or none: no prefixes and phrases, and the numbers 0, 1, 2 ...
 /// REQUIRES: prefixes, forbidden and required phrases only for models that predict the first word first.
 std::vector<std::vector<Translation>> translate(const Ensemble& ensemble, const Sentences& source,
                                                 const SearchOptions& options,
                                                 const std::function<bool(std::size_t done)>& done = {},
-                                                const PerSentence& per_sentence = {});
+                                                std::span<const PerSentence> per_sentence = {});
 
 }  // namespace rnnsearch::decode

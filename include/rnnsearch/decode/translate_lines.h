@@ -139,10 +139,23 @@ struct WordPair {
 /// a stop signal came.
 std::vector<WordPair> word_pairs(const Translator& translator, std::span<const std::string> sources,
                                  std::span<const std::string> targets);
-std::vector<std::size_t> source_lengths(std::span<const WordPair> pairs);
-std::vector<std::size_t> target_lengths(std::span<const WordPair> pairs);
+/// side: &WordPair::source or &WordPair::target.
+std::vector<std::size_t> lengths_of(std::span<const WordPair> pairs, std::vector<WordId> WordPair::*side);
 /// Sources and targets of a batch, as a model takes them.
 std::pair<Sentences, Sentences> sentences_of(std::span<const WordPair* const> batch);
+
+/// COLLECTIVE. Computes the score of each pair as decode::score does. `pairs` are those of the root, which gets the
+/// results in their order; the other ranks get nothing. Pairs with targets of similar lengths are scored together,
+/// `batch_sentences` at most; which ones depends on the pairs alone, so the bits do not depend on ranks and threads.
+/// After a stop signal some pairs have no score, and the caller asks comm::stop_signal_came_anywhere. A score is not
+/// finite if the model computes NaN: see refuse_nan. `done` is called on every rank with the approximate number of
+/// pairs that all ranks have scored.
+std::vector<std::optional<double>> score_pairs(const Ensemble& ensemble, std::span<const WordPair> pairs,
+                                               std::size_t batch_sentences, const comm::Communicator& communicator,
+                                               const std::function<void(std::size_t done)>& done = {});
+
+/// The first pair whose score is not finite. REQUIRES: all pairs have a score.
+std::optional<std::size_t> first_nan(std::span<const std::optional<double>> scores);
 
 /// A translation and what the model attended to at each of its words.
 struct Aligned {

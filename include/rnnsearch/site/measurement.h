@@ -1,10 +1,12 @@
-// Times updates, or translations, and shows the figures as a table or as JSON.
+// Times updates, or translations, on one or several numbers of threads, and shows the figures as a table or as JSON.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,7 +56,7 @@ struct Latency {
   /// The smallest time that a share of the sentences does not exceed: 0.5 for the median, 0.99 for the 99th percentile.
   double percentile(double share) const;
   /// The highest rate.
-  Rate best() const;
+  Rate best() const { return std::ranges::max(rates, {}, &Rate::target_words); }
 };
 
 /// The figures that the root collected.
@@ -71,10 +73,10 @@ struct Measurement {
   double visible_seconds = 0;                    // of communication, on the rank that came last and so waited for none
   std::vector<double> part_seconds{};            // sums over the timed updates
 
-  double total() const;
+  double total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
   double mean() const { return mean_of(total()); }
-  double minimum() const;
-  double maximum() const;
+  double minimum() const { return std::ranges::min(seconds); }
+  double maximum() const { return std::ranges::max(seconds); }
   double median() const;
   double mean_of(double sum) const { return sum / static_cast<double>(seconds.size()); }
   double other() const;  // seconds of no phase
@@ -125,5 +127,36 @@ Json json_of(const Measured& measured, const Measurement& measurement);
 std::string heading_of(const Measured& measured, const Measurement& measurement, const std::string& threads);
 /// The figures as a text table, with that heading.
 std::string table_of(const Measured& measured, const Measurement& measurement);
+
+/// The same updates, or translations, on one number of threads of each rank.
+struct OnThreads {
+  Measured measured;
+  Measurement measurement;
+};
+
+/// A point of the curve. Times are medians.
+struct ThreadScaling {
+  std::size_t threads = 1;        // of each rank
+  double seconds = 0;             // an update
+  double speed_up = 1;            // the time with the fewest threads divided by this time
+  double efficiency = 1;          // speed_up divided by the number of threads relative to the fewest; 1 is linear
+  std::optional<double> gain{};   // what the threads added to the point before gained, relative to linear; 1 is linear
+  std::optional<double> share{};  // of the bound of this many threads (share_of_bound)
+};
+
+/// More threads pay as long as each step gains at least this part of what its threads would at linear scaling.
+inline constexpr double kWorthwhileGain = 0.5;
+
+/// One point for each of the runs. REQUIRES: at least one run, in ascending order of threads, none twice.
+std::vector<ThreadScaling> scaling_of(const std::vector<OnThreads>& runs);
+/// The largest number of threads up to which every step gained kWorthwhileGain. REQUIRES: at least one point.
+std::size_t worthwhile_threads(const std::vector<ThreadScaling>& curve);
+/// Where more threads stop paying, in a sentence. `unit`: "update" or "batch".
+std::string conclusion_of(const std::vector<ThreadScaling>& curve, const std::string& unit);
+
+/// The curve, its conclusion, and the whole record of each run. REQUIRES as scaling_of.
+Json json_of(const std::vector<OnThreads>& runs);
+/// The table, for people.
+std::string table_of(const std::vector<OnThreads>& runs);
 
 }  // namespace rnnsearch::site

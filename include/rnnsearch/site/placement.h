@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "rnnsearch/base/cpu_quota.h"
+#include "rnnsearch/base/machine.h"
 #include "rnnsearch/comm/communicator.h"
 
 namespace rnnsearch::site {
@@ -20,6 +21,11 @@ struct RankPlace {
   std::string numa_domains = "";  // of these CPUs: "0-1"; empty: not known
   CpuQuota quota{};               // of the rank's cgroup
   std::string boot = "";  // the machine: hosts of one machine, such as containers, share its CPUs; empty: the host
+
+  static auto fields(auto& place) {  // for Packer
+    return std::tie(place.host, place.threads, place.cpus, place.cores, place.numa_domains, place.quota.cpus,
+                    place.quota.cgroup, place.quota.file, place.boot);
+  }
 };
 
 struct Placement {
@@ -60,6 +66,9 @@ std::string threads_beyond_quota(const std::vector<RankPlace>& places);
 /// Those two, and a sentence about the first rank whose CPUs are in several NUMA domains. All are allowed and usually
 /// slow.
 std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
+
+/// "a, b, c, ...": the first eight, because no line is endless on a thousand hosts.
+std::string listed(std::vector<std::string> items, const char* separator = ", ");
 
 /// Log lines that say where the ranks are, with equal hosts on one line, and that warn if sums cannot begin within
 /// hosts or if there is oversubscription.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "rnnsearch/base/option.h"
@@ -34,6 +35,10 @@ struct NodeFacts {
   std::string host, instruction_set, bfloat16_unit;
   /// CPUs of its host for this job: what SLURM granted, else all that there are; 0: not known.
   std::size_t cpus_expected = 0;
+
+  static auto fields(auto& facts) {  // for Packer
+    return std::tie(facts.host, facts.instruction_set, facts.bfloat16_unit, facts.cpus_expected);
+  }
 };
 
 /// COLLECTIVE. At the root the facts of all ranks, in rank order.

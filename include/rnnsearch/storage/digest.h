@@ -14,6 +14,9 @@ struct XXH3_state_s;
 
 namespace rnnsearch::storage {
 
+/// Two lower-case hexadecimal digits for each byte.
+std::string hex(std::span<const unsigned char> bytes);
+
 class Digest {
  public:
   Digest();
@@ -22,8 +25,7 @@ class Digest {
   Digest& add(std::string_view text) { return add(std::as_bytes(std::span(text))); }
   /// The digest of all bytes so far, big-endian. It does not depend on the division into calls.
   std::array<unsigned char, 16> bytes() const;
-  /// The same, 32 hexadecimal digits.
-  std::string hex() const;
+  std::string hex() const { return storage::hex(bytes()); }
 
  private:
   struct Free {

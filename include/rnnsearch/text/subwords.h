@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rnnsearch/text/word_list.h"
@@ -18,7 +19,22 @@ namespace rnnsearch::text {
 class Subwords {
  public:
   enum class Kind { kSentencePiece, kBytePairCodes };
-  class Model;
+  /// What the kinds differ in; the members have the contracts of those of Subwords.
+  class Model {
+   public:
+    Model(Kind its_kind, std::string its_bytes) : kind(its_kind), bytes(std::move(its_bytes)) {}
+    virtual ~Model() = default;
+    Model(const Model&) = delete;
+    Model& operator=(const Model&) = delete;
+
+    virtual std::string description() const = 0;
+    virtual std::vector<std::string> pieces() const { return {}; }
+    virtual void split(std::string_view text, WordList& pieces) const = 0;
+    virtual std::string join(const std::vector<std::string>& pieces, std::string_view unknown) const = 0;
+
+    const Kind kind;
+    const std::string bytes;
+  };
 
   Subwords() = default;
   /// bytes: a *.model file of SentencePiece of any type and with any normalization. Throws Error if it is not a model
@@ -27,16 +43,18 @@ class Subwords {
   /// bytes: a codes file of subword-nmt: optionally the line "#version: 0.2" or "#version: 0.1", then one merge of two
   /// symbols on each line, in order of priority. Throws Error, naming the line, for a line that is not a merge.
   static Subwords byte_pair_codes(std::string bytes);
-  static Subwords of(Kind kind, std::string bytes);
+  static Subwords of(Kind kind, std::string bytes) {
+    return kind == Kind::kSentencePiece ? sentence_piece(std::move(bytes)) : byte_pair_codes(std::move(bytes));
+  }
 
   explicit operator bool() const { return model_ != nullptr; }
-  Kind kind() const;
-  const std::string& bytes() const;
+  Kind kind() const { return model_->kind; }
+  const std::string& bytes() const { return model_->bytes; }
   /// A description such as "SentencePiece unigram, 8000 pieces" or "byte pair codes, 8000 merges".
-  std::string description() const;
+  std::string description() const { return model_->description(); }
   /// For SentencePiece: all pieces that text can yield, without the unknown piece and special symbols, in the order of
   /// the model.
-  std::vector<std::string> pieces() const;
+  std::vector<std::string> pieces() const { return model_->pieces(); }
 
   /// Adds the pieces of `text`. For SentencePiece, `text` is a raw line, and the library's Encode splits it, word by word
   /// unless a piece or normalization rule of the model crosses spaces (U+2581 represents a space). The pieces of a BPE
@@ -44,17 +62,21 @@ class Subwords {
   /// split a word have nearly equal scores. For byte pair codes, `text` is one word without white space, and all pieces
   /// but the last end with "@@". REQUIRES: valid UTF-8. Throws Error for a line that the library cannot split:
   /// SentencePiece models of type word or char may reject a line that holds a control symbol.
-  void split(std::string_view text, WordList& pieces) const;
+  void split(std::string_view text, WordList& pieces) const { model_->split(text, pieces); }
   /// Joins any pieces, also a sequence that a translation model produced, to text. For SentencePiece, the result is a
   /// line as from the library's Decode, with `unknown` as a separate word in place of the unknown piece. For byte pair
   /// codes, it is words separated by spaces.
-  std::string join(const std::vector<std::string>& pieces, std::string_view unknown) const;
+  std::string join(const std::vector<std::string>& pieces, std::string_view unknown) const {
+    return model_->join(pieces, unknown);
+  }
 
   /// Whether both have the same kind and bytes.
-  friend bool operator==(const Subwords& a, const Subwords& b);
+  friend bool operator==(const Subwords& a, const Subwords& b) {
+    return a.model_ == b.model_ || (a && b && a.kind() == b.kind() && a.bytes() == b.bytes());
+  }
 
  private:
-  explicit Subwords(std::shared_ptr<const Model> model);
+  explicit Subwords(std::shared_ptr<const Model> model) : model_(std::move(model)) {}
   std::shared_ptr<const Model> model_;
 };
 

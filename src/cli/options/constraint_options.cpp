@@ -107,19 +107,14 @@ void take_constraints(const Constraints& constraints, const LineLimit& limit, co
   translation.spelling = spelling;
   // The lines of a file on all ranks; `check` throws at the root what is wrong with them.
   const auto lines_of = [&](const std::filesystem::path& path, const auto& check) {
-    Packer packer;
+    std::string message;
     comm::root_does(communicator, [&] {
       const auto lines = corpus::read_lines(path, limit);
       check(lines);
-      packer.add(std::uint64_t{lines.size()});
-      for (const std::string& line : lines) packer.add_text(line);
+      message = packed(lines);
     });
-    std::string message = packer.take();
     communicator.broadcast(message);
-    Unpacker unpacker(message);
-    std::vector<std::string> lines(unpacker.next<std::uint64_t>());
-    for (std::string& line : lines) line = unpacker.next_text();
-    return lines;
+    return unpacked<std::vector<std::string>>(message);
   };
   if (!constraints.forbid.empty()) {
     translation.search.forbidden =

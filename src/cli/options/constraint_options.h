@@ -8,7 +8,7 @@
 
 #include "cli/progress.h"
 #include "cli/translation_input.h"
-#include "rnnsearch/base/line_limit.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/decode/translate_lines.h"

@@ -44,17 +44,10 @@ void take_shortlist(const ShortlistOptions& shortlist, const LineLimit& limit, c
                                                   translator.target_vocabulary, shortlist.translations);
     Progress().say(fmt::format("[translate] shortlists: {} of the {} lines of {} are of words of this model",
                                grouped(table.used), grouped(table.lines), shortlist.table));
-    Packer packer;
-    packer.add_list(table.translations.words);
-    packer.add_list(table.translations.offsets);
-    message = packer.take();
+    message = packed(table.translations);
   });
   communicator.broadcast(message);
-  Unpacker unpacker(message);
-  Sentences translations;
-  translations.words = unpacker.next_list<WordId>();
-  translations.offsets = unpacker.next_list<std::uint64_t>();
-  search.shortlist = std::make_shared<decode::Shortlist>(std::move(translations), shortlist.frequent,
+  search.shortlist = std::make_shared<decode::Shortlist>(unpacked<Sentences>(message), shortlist.frequent,
                                                          translator.target_vocabulary.size());
 }
 

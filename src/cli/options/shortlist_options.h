@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 
-#include "rnnsearch/base/line_limit.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/decode/translate_lines.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/line_limit.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/evaluate/n_best_list.h"
 

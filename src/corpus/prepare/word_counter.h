@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rnnsearch/text/word_hash.h"
+#include "rnnsearch/text/word_list.h"
 
 namespace rnnsearch::corpus {
 

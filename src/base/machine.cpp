@@ -1,7 +1,9 @@
-#include "rnnsearch/base/cpu_quota.h"
+#include "rnnsearch/base/machine.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -32,6 +34,19 @@ std::vector<fs::path> mounts_of(const std::string& controllers) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::string boot_id() {
+  std::ifstream stream("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  stream >> id;
+  return id;
+}
 
 std::string allowed_cpu_list() {
   std::ifstream status("/proc/self/status");

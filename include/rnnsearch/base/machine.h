@@ -1,5 +1,5 @@
-// The CPUs that this process may use: their set, and the share of their time that a container or a batch system grants,
-// which the set does not show.
+// The machine that this process runs on, and the CPUs that it may use: their set, and the share of their time that a
+// container or a batch system grants, which the set does not show.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,12 @@
 #include <string>
 
 namespace rnnsearch {
+
+/// The name of this host, as gethostname(2) tells it. May be called from any thread.
+std::string host_name();
+/// Identifies the running kernel, and so the machine: hosts may share a name, and containers of one machine may have
+/// several. Empty if the system does not tell it.
+std::string boot_id();
 
 /// The CPUs that this process may use, as Linux lists them: "0-3,8"; empty if /proc does not tell.
 std::string allowed_cpu_list();

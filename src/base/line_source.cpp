@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch {
 namespace {
+
+constexpr std::size_t kQuoted = 32;  // bytes of a line that is too long in the error
 
 /// Bytes in memory.
 class Content : public ByteStream {
@@ -27,6 +29,23 @@ class Content : public ByteStream {
 }
 
 }  // namespace
+
+void declare(OptionList& options, LineLimit& o) {
+  // The upper bound: with NFKC a character of three bytes becomes one of 18 UTF-16 units, and ICU counts them in 31 bits.
+  options.add("max-line-bytes", o.max_line_bytes, within(1, 256u << 20),
+              "longest line of text in bytes, without its line end; a longer one is rejected, so that a file without "
+              "line ends cannot fill the memory. Raise it for texts with whole documents on a line");
+}
+
+std::string LineLimit::problem(std::string_view line) const {
+  return fmt::format("longer than the {} bytes of --max-line-bytes, beginning with '{}'", max_line_bytes,
+                     printable(whole_characters(line.substr(0, kQuoted))));
+}
+
+void LineLimit::refuse(const std::string& location, std::string_view line) const {
+  throw Error("{}{}; the text must have one sentence a line; if it has, give a larger --max-line-bytes", location,
+              problem(line));
+}
 
 std::string_view unpacker_of(std::string_view begin) {
   if (begin.starts_with("\x1f\x8b")) return "gzip";

@@ -1,4 +1,4 @@
-#include "rnnsearch/base/cpu_quota.h"
+#include "rnnsearch/base/machine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
