@@ -16,9 +16,8 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/options/common.h"
 #include "cli/options/help.h"
-#include "cli/options/ranks.h"
-#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"
@@ -138,8 +137,7 @@ std::unique_ptr<Invocation> begun_on_all_ranks(const comm::Communicator& communi
     std::vector<std::string> lines;  // a repeated option has a line for each of its values
     invocation = begin();
     if (!invocation) return lines;
-    for (const auto& [name, value] : invocation->options().values())
-      lines.push_back(fmt::format("{} = {}", name, value));
+    for (const auto& [name, value] : invocation->options.values()) lines.push_back(fmt::format("{} = {}", name, value));
     return lines;
   });
   return invocation;

@@ -20,29 +20,4 @@ std::unique_ptr<Invocation> make_score();
 std::unique_ptr<Invocation> make_train();
 std::unique_ptr<Invocation> make_translate();
 
-/// The steps of a command whose settings are an S.
-template <class S>
-struct Steps {
-  void (*declare)(Options& options, S& settings);
-  void (*check)(const Options& options, S& settings);
-  int (*work)(const Options& options, S& settings, const comm::Communicator& communicator);
-  bool checks_files = false;
-};
-
-template <class S>
-class InvocationOf final : public Invocation {
- public:
-  InvocationOf(const char* command, const char* about, const char* example, Steps<S> steps)
-      : Invocation(command, about, example), steps_(steps) {
-    steps_.declare(options(), settings_);
-  }
-  void check() override { steps_.check(options(), settings_); }
-  int work(const comm::Communicator& communicator) override { return steps_.work(options(), settings_, communicator); }
-  bool checks_files() const override { return steps_.checks_files; }
-
- private:
-  S settings_;
-  Steps<S> steps_;
-};
-
 }  // namespace rnnsearch::cli

@@ -6,10 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/options/json_output.h"
-#include "cli/options/named_path.h"
-#include "cli/options/precision.h"
-#include "cli/options/ranks.h"
+#include "cli/options/common.h"
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
@@ -21,9 +18,7 @@
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/evaluate/evaluation.h"
-#include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/evaluate/length_chart.h"
-#include "rnnsearch/evaluate/options.h"
 #include "rnnsearch/report/evaluation_tables.h"
 #include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/shared_files.h"
@@ -175,9 +170,8 @@ void check(const Options& options, Settings& settings) {
           "--references and --source cannot be combined with --corpus, whose sets hold both; leave them "
           "out");
     }
-    if (settings.hypotheses.empty() && options.given("max-line-bytes")) {
-      throw UsageError("--max-line-bytes is for files of text, and --corpus with --model reads none; leave it out");
-    }
+    options.refuse(settings.hypotheses.empty(), {"max-line-bytes"},
+                   "--{0} is for files of text, and --corpus with --model reads none; leave it out");
   }
   check_translation_options(options, settings.translation);
   auto& evaluation = settings.evaluation;
@@ -200,12 +194,7 @@ void check(const Options& options, Settings& settings) {
     throw UsageError("--chart shows at most {} systems, but there are {}; leave out --chart or some of the systems",
                      evaluate::kChartSystems, names.size());
   }
-  std::vector<fs::path> hypotheses, models;
-  for (const std::string& text : settings.hypotheses) hypotheses.push_back(named_path(text).path);
-  for (const std::string& text : settings.model) models.push_back(named_path(text).path);
-  check_each_once("hypotheses", hypotheses);
-  check_each_once("model", models);
-  check_each_once("references", {settings.references.begin(), settings.references.end()});
+  options.check_each_once({"hypotheses", "model", "references"});
   // What would be ignored is refused.
   for (const std::string& name : options.given_in("Search")) {
     if (settings.model.empty())
@@ -227,20 +216,17 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   const std::vector<std::string> names = names_of(settings);
   std::vector<std::vector<std::string>> systems;
   std::vector<std::string> models;  // the digests of those that translate, which are the last systems
-  {
-    std::vector<fs::path> texts(settings.references.begin(), settings.references.end());
-    for (const std::string& text : settings.hypotheses) texts.push_back(named_path(text).path);
-    if (!settings.source.empty()) texts.push_back(settings.source);
-    const PatienceForPipes patience(texts, settings.threads.stall_timeout, communicator);
-    comm::root_does(communicator, [&] {
-      test = test_of(settings);
-      for (const std::string& text : settings.hypotheses) {
-        const fs::path path = named_path(text).path;
-        systems.push_back(corpus::read_lines(path, settings.line_limit));
-        corpus::check_same_lines({path, systems.back().size()}, {test.place, test.references.front().size()});
-      }
-    });
-  }
+  std::vector<fs::path> texts(settings.references.begin(), settings.references.end());
+  for (const std::string& text : settings.hypotheses) texts.push_back(named_path(text).path);
+  texts.push_back(settings.source);
+  root_reads(texts, settings.threads.stall_timeout, communicator, [&] {
+    test = test_of(settings);
+    for (const std::string& text : settings.hypotheses) {
+      const fs::path path = named_path(text).path;
+      systems.push_back(corpus::read_lines(path, settings.line_limit));
+      corpus::check_same_lines({path, systems.back().size()}, {test.place, test.references.front().size()});
+    }
+  });
   for (const std::string& text : settings.model) {
     const auto [name, path] = named_path(text);
     auto loaded = train::open_model(path, communicator);
@@ -291,13 +277,14 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
 }  // namespace
 
 std::unique_ptr<Invocation> make_evaluate() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "evaluate",
-      "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
-      "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
-      "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Under mpirun the models translate on all "
-      "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.",
-      "--hypotheses test.out --references test.fr --chrf", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"evaluate",
+       "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
+       "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
+       "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Under mpirun the models translate on all "
+       "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.",
+       "--hypotheses test.out --references test.fr --chrf"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/options/json_output.h"
+#include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"
@@ -237,11 +237,12 @@ int work(const Options& options, Settings& s, const comm::Communicator&) {
 }  // namespace
 
 std::unique_ptr<Invocation> make_inspect() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "inspect",
-      "Shows what a corpus holds (pairs, words, lengths, unknown words, which pairs were dropped and why, sets) or "
-      "what a checkpoint holds (system, parameters with their shapes, options, progress of the training).",
-      "corpus.h5", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"inspect",
+       "Shows what a corpus holds (pairs, words, lengths, unknown words, which pairs were dropped and why, sets) or "
+       "what a checkpoint holds (system, parameters with their shapes, options, progress of the training).",
+       "corpus.h5"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

@@ -9,8 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "cli/options/json_output.h"
-#include "cli/options/ranks.h"
+#include "cli/options/common.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
@@ -155,14 +154,15 @@ int work(const Options&, Settings& s, const comm::Communicator& communicator) {
 }  // namespace
 
 std::unique_ptr<Invocation> make_node_check() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "node-check",
-      "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
-      "srun). It checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and "
-      "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
-      "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
-      "training would fail.",
-      "--folder runs", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"node-check",
+       "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
+       "srun). It checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and "
+       "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
+       "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
+       "training would fail.",
+       "--folder runs"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

@@ -9,10 +9,8 @@
 #include <optional>
 #include <span>
 
-#include "cli/options/json_output.h"
+#include "cli/options/common.h"
 #include "cli/options/models.h"
-#include "cli/options/precision.h"
-#include "cli/options/ranks.h"
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
 #include "rnnsearch/base/error.h"
@@ -62,14 +60,11 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   settle_threads(s.threads, communicator);
   set_precision(s.precision, communicator);
   std::vector<std::string> sources, targets;
-  {
-    const PatienceForPipes patience({s.source_path, s.target_path}, s.threads.stall_timeout, communicator);
-    comm::root_does(communicator, [&] {
-      sources = corpus::read_lines(s.source_path, s.line_limit);
-      targets = corpus::read_lines(s.target_path, s.line_limit);
-      corpus::check_same_lines({s.source_path, sources.size()}, {s.target_path, targets.size()});
-    });
-  }
+  root_reads({s.source_path, s.target_path}, s.threads.stall_timeout, communicator, [&] {
+    sources = corpus::read_lines(s.source_path, s.line_limit);
+    targets = corpus::read_lines(s.target_path, s.line_limit);
+    corpus::check_same_lines({s.source_path, sources.size()}, {s.target_path, targets.size()});
+  });
   OpenModels opened(s.models, communicator);
   const decode::Translator translator = opened.translator();
   const auto input_line = [&](std::size_t i) { return sources[i] + "\t" + targets[i]; };
@@ -130,13 +125,14 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
 }  // namespace
 
 std::unique_ptr<Invocation> make_score() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "score",
-      "Prints, for each line, the natural logarithm of the probability that a model, or an ensemble, gives to a "
-      "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are distributed over "
-      "the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. With --output the same command then "
-      "continues, also after a crash and on another number of ranks.",
-      "--model runs/small --source test.en --target test.fr", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"score",
+       "Prints, for each line, the natural logarithm of the probability that a model, or an ensemble, gives to a "
+       "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are distributed over "
+       "the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. With --output the same command then "
+       "continues, also after a crash and on another number of ranks.",
+       "--model runs/small --source test.en --target test.fr"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

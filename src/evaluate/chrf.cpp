@@ -122,7 +122,7 @@ void count_characters(const std::u32string& hypothesis, const std::u32string& re
 ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const ChrfOptions& options) {
   assert(options.word_orders <= kWordOrders);
-  if (references.empty()) throw Error("evaluate: a sentence has no reference; chrF needs at least one");
+  assert(!references.empty());
   const Text own(hypothesis, options);
   ChrfStatistics best;
   double best_score = -1;
@@ -157,9 +157,9 @@ double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options) {
 }
 
 std::string signature(const ChrfOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
-  return fmt::format("nrefs:{}{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:rnnsearch-{}", references,
-                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "",
-                     options.lowercase ? "lc" : "mixed", kCharacterOrders, options.word_orders, kVersion);
+  return fmt::format("{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:rnnsearch-{}",
+                     signature_head(references, bootstrap), options.lowercase ? "lc" : "mixed", kCharacterOrders,
+                     options.word_orders, kVersion);
 }
 
 }  // namespace rnnsearch::evaluate

@@ -1,13 +1,13 @@
 #include "rnnsearch/evaluate/evaluation.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 
 #include "evaluate/resampling.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/chrf.h"
-#include "rnnsearch/evaluate/options.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -86,35 +86,6 @@ using Scored = std::vector<std::vector<Counts>>;
 
 BleuStatistics bleu_statistics(const Counts& counts, std::span<const std::size_t> sentences) {
   return statistics_of<BleuStatistics>(sums_of(counts, sentences).data(), counts.width);
-}
-
-void check(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options) {
-  if (systems.empty()) throw Error("evaluate: there are no systems to score");
-  const std::size_t lines = systems.front().hypotheses.size();
-  if (lines == 0) throw Error("evaluate: nothing to score: there are 0 hypotheses");
-  const auto same = [&](std::size_t count, const char* what) {
-    if (count == lines) return;
-    throw Error("evaluate: {} hypotheses but {} {}; one is needed for each", lines, count, what);
-  };
-  std::vector<std::string> names;
-  for (std::size_t s = 0; s < systems.size(); ++s) {
-    if (systems[s].hypotheses.size() != lines) {
-      throw Error("evaluate: {} has {} hypotheses but {} has {}; all must translate the same sentences",
-                  systems.front().system, lines, systems[s].system, systems[s].hypotheses.size());
-    }
-    names.push_back(systems[s].system);
-  }
-  if (options.length != LengthOf::kReference) same(test.sources.size(), "source sentences");
-  if (!test.sources.empty()) same(test.sources.size(), "source sentences");
-  if (!test.unknown_shares.empty()) same(test.unknown_shares.size(), "shares of unknown words");
-  if (!test.rarest_words.empty()) same(test.rarest_words.size(), "frequencies of rarest words");
-  if ((options.by_unknown_share && test.unknown_shares.empty()) ||
-      (options.by_rarest_word && test.rarest_words.empty()) ||
-      (options.words_by_frequency && test.frequencies == nullptr)) {
-    throw Error("evaluate: the words of the training text are unknown, so scores cannot be broken down by them");
-  }
-  check_systems(options, names);
-  if (options.significance.samples == 0) throw Error("evaluate: a significance test needs samples");
 }
 
 /// The BLEU options for single sentences.
@@ -295,7 +266,9 @@ std::optional<double> share_of_best(const SystemEvaluation& system, std::size_t 
 
 Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options,
                     const std::function<void()>& poll) {
-  check(test, systems, options);
+  assert(!systems.empty());
+  const std::size_t lines = systems.front().hypotheses.size();
+  if (lines == 0) throw Error("evaluate: nothing to score: there are 0 hypotheses");
   const auto polled = [&] {
     if (poll) poll();
   };
@@ -321,7 +294,7 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   const Buckets buckets = by_length(test.references[0], test.sources, options.length, options.edges, tokens);
 
   Evaluator evaluator(scored, options, baseline, evaluation);
-  std::vector<std::size_t> all(systems.front().hypotheses.size());
+  std::vector<std::size_t> all(lines);
   std::iota(all.begin(), all.end(), std::size_t{0});
   const auto each = [&](std::vector<BucketScore> row, auto&& put) {
     for (std::size_t s = 0; s < systems.size(); ++s) put(evaluation.systems[s], std::move(row[s]));

@@ -1,4 +1,4 @@
-#include "rnnsearch/evaluate/options.h"
+#include "rnnsearch/evaluate/evaluation.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include "report/figures/figure.h"
 #include "report/json_file.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/evaluate/evaluation_json.h"
+#include "rnnsearch/evaluate/evaluation.h"
 
 namespace rnnsearch::report {
 namespace {

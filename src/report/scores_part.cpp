@@ -7,7 +7,7 @@
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/evaluate/rounds.h"
+#include "rnnsearch/evaluate/significance.h"
 #include "rnnsearch/report/evaluation_tables.h"
 
 namespace rnnsearch::report {

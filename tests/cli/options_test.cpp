@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "cli/options/help.h"
 #include "cli/options/presets.h"
-#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "tests/support/message_of.h"

@@ -171,11 +171,11 @@ class Resumed : public testing::Test {
 TEST_F(Resumed, DoesWithEveryOptionWhatItsWordSays) {
   const auto command = make_train();
   std::set<std::string> recorded_options;
-  for (const auto& [name, value] : command->options().values()) recorded_options.insert(name);
+  for (const auto& [name, value] : command->options.values()) recorded_options.insert(name);
   recorded_options.insert({"mix", "stop-before"});  // which have no default
   std::map<Later, int> cells;
   copy_of_run({});
-  for (const Option& option : command->options().rows()) {
+  for (const Option& option : command->options.rows()) {
     if (!option.read) continue;  // --help and others that set no field
     const std::string& name = option.name;
     const Later word = option.later;

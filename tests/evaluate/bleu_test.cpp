@@ -166,20 +166,6 @@ TEST(CorpusBleu, AgreesWithTheDefinition) {
   }
 }
 
-TEST(CorpusBleu, RefusesDifferentNumbersOfLinesWithBothCounts) {
-  const std::vector<Lines> references = {Lines(3), Lines(2)};
-  try {
-    corpus_bleu(Lines(3), references, {});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "evaluate: 3 hypotheses but 2 references in set 2; line i of both must belong to the same "
-                 "sentence");
-  }
-  EXPECT_THROW(corpus_bleu(Lines(3), {}, {}), Error);
-  EXPECT_THROW(corpus_bleu({}, std::vector<Lines>(1), {}), Error);
-}
-
 TEST(Signature, HasTheKeysOfSacrebleuInItsOrder) {
   const std::string version = fmt::format("|version:rnnsearch-{}", kVersion);
   BleuOptions options;

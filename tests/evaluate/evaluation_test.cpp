@@ -9,7 +9,6 @@
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/evaluate/chrf.h"
-#include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/ter.h"
 #include "rnnsearch/text/unicode.h"
@@ -304,37 +303,8 @@ TEST(Evaluate, ScoresSingleSentencesWithEffectiveOrder) {
   EXPECT_TRUE(lines.evaluate(options).sentences.empty());
 }
 
-TEST(Evaluate, RefusesWhatDoesNotFit) {
-  const Corpus good = corpus(3);
-  using Spoil = void (*)(Corpus&, EvaluationOptions&);
-  const auto refused = [&](Spoil spoil, bool both = false) {
-    Corpus lines = good;
-    EvaluationOptions options;
-    if (both) options.significance.test = SignificanceTest::kBootstrap;
-    spoil(lines, options);
-    EXPECT_THROW(both ? lines.evaluate_both(options) : lines.evaluate(options), Error);
-  };
-  refused([](Corpus&, EvaluationOptions& options) { options.edges = {10, 10}; });
-  refused([](Corpus& lines, EvaluationOptions&) { lines.sources.pop_back(); });
-  refused([](Corpus& lines, EvaluationOptions& options) { lines.sources.clear(), options.length = LengthOf::kSource; });
-  refused(
-      [](Corpus& lines, EvaluationOptions& options) { lines.sources.clear(), options.length = LengthOf::kLongest; });
-  refused([](Corpus& lines, EvaluationOptions&) { lines.unknown_shares.pop_back(); });
-  refused([](Corpus& lines, EvaluationOptions&) { lines.rarest_words.pop_back(); });
-  refused([](Corpus& lines, EvaluationOptions&) { lines.references[0].pop_back(); });
-  refused([](Corpus& lines, EvaluationOptions&) { lines = corpus(0); });
-  refused([](Corpus& lines, EvaluationOptions& options) { lines.rarest_words.clear(), options.by_rarest_word = true; });
-  refused([](Corpus&, EvaluationOptions& options) { options.significance.test = SignificanceTest::kBootstrap; });
-  refused([](Corpus& lines, EvaluationOptions&) { lines.others.pop_back(); }, true);
-  refused([](Corpus&, EvaluationOptions& options) { options.significance.samples = 0; }, true);
-  refused([](Corpus&, EvaluationOptions& options) { options.baseline = "Bleu"; }, true);
-  const SystemOutput twice[] = {{"A", good.hypotheses}, {"A", good.others}};
-  EXPECT_THROW(evaluate(good.test(), twice, {}), Error);
-  EXPECT_THROW(evaluate(good.test(), {}, {}), Error);
-  EXPECT_NO_THROW(good.evaluate());
-}
-
-TEST(Evaluate, EndsWithWhatPollThrows) {
+TEST(Evaluate, EndsWithWhatPollThrowsAndWithoutLines) {
+  EXPECT_THROW(corpus(0).evaluate(), Error);
   const Corpus lines = corpus(3);
   const SystemOutput system{"A", lines.hypotheses};
   EXPECT_THROW(evaluate(lines.test(), std::span(&system, 1), {}, [] { throw Error("stop"); }), Error);

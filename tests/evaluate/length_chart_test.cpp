@@ -108,17 +108,6 @@ TEST(LengthChart, StaysWithinEightyColumnsOfPlainAscii) {
   EXPECT_NE(chart.find("words of the longer side\n"), std::string::npos) << chart;
 }
 
-TEST(LengthChart, RefusesMoreSystemsThanItHasMarksFor) {
-  Evaluation evaluation;
-  const std::vector<std::string> labels{"up to 10", "over 10"};
-  for (std::size_t s = 0; s < kChartSystems; ++s) {
-    evaluation.systems.push_back(system(fmt::format("system {}", s), labels, {{20}, {10}}));
-  }
-  EXPECT_NO_THROW(render_length_chart(evaluation));
-  evaluation.systems.push_back(system("one more", labels, {{20}, {10}}));
-  EXPECT_THROW(render_length_chart(evaluation), Error);
-}
-
 TEST(BestBucket, IsTheBestOfThoseWithEnoughSentences) {
   SystemEvaluation some = system("a", {"1", "2", "3", "4"}, {{90, 99}, {30, 100}, {40, 100}, {0, 0}});
   ASSERT_NE(best_bucket(some), nullptr);

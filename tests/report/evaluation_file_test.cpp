@@ -9,7 +9,6 @@
 
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/evaluate/evaluation.h"
-#include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/report/page.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"

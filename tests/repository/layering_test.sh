@@ -17,7 +17,7 @@ train      base kernels storage comm corpus model                            -
 decode     base kernels comm corpus model                                    -
 evaluate   base text                                                         -
 report     base evaluate                                                     pugixml
-cli        base kernels storage comm corpus model site train decode evaluate report    Boost.Program_options
+cli        base kernels storage comm corpus model site train decode evaluate report    -
 main       cli                                                               -
 RULES
 )
@@ -35,7 +35,6 @@ RE2                     re2/
 SentencePiece           sentencepiece
 zlib                    zlib.h
 compression             zstd.h zstd_errors.h lzma.h bzlib.h lz4
-Boost.Program_options   boost/program_options
 LIBRARIES
 )
 # every module may include these, and so may public headers, but they only what is quick to compile

@@ -1,5 +1,5 @@
 // Evaluates systems side by side on one test set: overall, by bucket, with confidence intervals, and against a
-// baseline.
+// baseline. The result is written as JSON and read back.
 #pragma once
 
 #include <array>
@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/buckets.h"
 #include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/significance.h"
 #include "rnnsearch/evaluate/ter.h"
-#include "rnnsearch/evaluate/word_accuracy.h"
 
 namespace rnnsearch::evaluate {
 
@@ -55,6 +56,16 @@ struct EvaluationOptions {
   bool by_unknown_share = false, by_rarest_word = false, words_by_frequency = false;  // further breakdowns
   bool sentences = false;                                                             // also report every sentence
 };
+
+/// All options, except those that only affect how the result is printed.
+void declare(OptionList& options, EvaluationOptions& o);
+
+/// Throws Error for a combination of options in which one would be ignored.
+void check(const EvaluationOptions& options);
+
+/// Throws Error if two systems have the same name, or for a test of significance or a baseline that these systems do
+/// not allow. `systems`: their names.
+void check_systems(const EvaluationOptions& options, std::span<const std::string> systems);
 
 /// Scores over fewer sentences are marked as unreliable.
 inline constexpr std::size_t kReliableSentences = 100;
@@ -137,11 +148,19 @@ struct Evaluation {
 const Comparison* comparison_of(const Evaluation& evaluation, const std::string& system, const std::string& metric,
                                 const std::string& row);
 
-/// Throws Error if numbers of lines differ, there are no lines, the edges are not ascending, two systems have the same
-/// name, the baseline is not one of the systems or is the only one, or a breakdown needs data that is unknown. The
-/// result depends only on the input and the options, not on the number of threads; all systems use the same samples.
-/// `poll` is called now and then on the calling thread; an exception that it throws ends the evaluation.
+/// Throws Error if there are no lines. The result depends only on the input and the options, not on the number of
+/// threads; all systems use the same samples. `poll` is called now and then on the calling thread; an exception that it
+/// throws ends the evaluation. REQUIRES: check, check_edges and check_systems passed; all texts have as many lines, and
+/// what options.length and the breakdowns need is known.
 Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options,
                     const std::function<void()>& poll = {});
+
+/// The object that `rnnsearch evaluate --json` prints: format "rnnsearch-evaluation", version 1.
+Json to_json(const Evaluation& evaluation);
+
+/// What to_json wrote, though not its "format". location: begins errors, such as the name of the file. Throws Error,
+/// naming the location in it, for members that are missing, of the wrong type or out of range, and for systems of one
+/// name or with different rows.
+Evaluation from_json(const Json& json, const std::string& location);
 
 }  // namespace rnnsearch::evaluate

@@ -17,7 +17,7 @@ inline constexpr std::size_t kChartSystems = 8;
 /// place are drawn beside each other. Below the chart there are, for every system, its mark, its name, its best bucket,
 /// and the BLEU of each bucket as a percentage of the best one. The text is plain ASCII except for the names of the
 /// systems, without colours or cursor movement, ends with a line end, and is at most 80 columns wide (apart from names)
-/// for up to 9 buckets with the usual labels. Throws Error for more than kChartSystems systems.
+/// for up to 9 buckets with the usual labels. REQUIRES: at most kChartSystems systems.
 std::string render_length_chart(const Evaluation& evaluation);
 
 }  // namespace rnnsearch::evaluate

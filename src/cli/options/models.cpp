@@ -70,10 +70,8 @@ void add_models(Options& options, ModelChoice& choice) {
 
 void check_models(const Options& options, const ModelChoice& choice) {
   const auto weights = weights_of(choice);
-  for (const char* option : {"ensemble-of", "model-weight"}) {
-    if (choice.model.size() == 1 && options.given(option))
-      throw UsageError("--{} is for an ensemble: give --model more than once", option);
-  }
+  options.refuse(choice.model.size() == 1, {"ensemble-of", "model-weight"},
+                 "--{0} is for an ensemble: give --model more than once");
   if (weights.size() != choice.model.size()) {
     throw UsageError(
         "--model is given {} times, but --model-weight {} times; give one weight for each model, in their order",
