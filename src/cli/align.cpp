@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,14 +27,18 @@
 #include "rnnsearch/decode/shortlist.h"
 #include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/evaluate/alignment.h"
-#include "rnnsearch/report/alignment_file.h"
 #include "rnnsearch/report/heat_map.h"
+#include "rnnsearch/report/input_files.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Lines between two gatherings at the root: memory does not grow with the text. Not a function of the number of ranks,
+// because what is computed together, and so the rounding, must not be one either.
+constexpr std::size_t kPortion = 4096;
 
 struct Settings {
   fs::path model, source, target, gold_links;
@@ -65,51 +69,19 @@ struct Sentence {
 /// A file, or standard output: then held until all is done, because it is printed whole or not at all.
 class Sink {
  public:
-  Sink(const char* option, const fs::path& path) {
-    if (path != "-") file_.emplace(option, path, std::cout);
-  }
+  Sink(const char* option, const fs::path& path) : file_(option, path, held_) {}
   void write(const std::string& text) {
-    if (file_) {
-      file_->write(text);
-      file_->check();
-    } else {
-      held_ += text;
-    }
+    file_.write(text);
+    file_.check();
   }
   void publish() {
-    if (file_) {
-      file_->publish();
-    } else {
-      std::cout << held_;
-    }
+    file_.publish();
+    std::cout << held_.str();
   }
 
  private:
-  std::optional<OutputFile> file_;
-  std::string held_;
-};
-
-/// At the root alone. Files appear when they are published; what goes to standard output is held until then, because it
-/// is printed whole or not at all. Pictures appear at once.
-class Alignments {
- public:
-  /// What they refer to outlives this. Throws Error for a place that cannot be written.
-  Alignments(const Settings& settings, const decode::Translator& translator);
-  /// In the order of the lines. `gold`: nullptr if there are none.
-  void add(const Sentence& sentence, const evaluate::GoldLinks* gold);
-  /// Throws Error where a file cannot be written.
-  void publish();
-
- private:
-  evaluate::Links links_of(const Sentence& sentence) const;
-  void draw(const Sentence& sentence) const;
-
-  const Settings& settings_;
-  decode::Translator translator_;
-  std::optional<Sink> json_, pharaoh_, lexical_table_, text_;
-  decode::LexicalCounts lexical_counts_;
-  evaluate::AlignmentStatistics statistics_;
-  std::size_t sentences_ = 0;
+  std::ostringstream held_;
+  OutputFile file_;
 };
 
 /// What people read: words without the marks by which the tokeniser knows where they touched. Subwords keep theirs,
@@ -139,85 +111,96 @@ std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipelin
   return text + "\n";
 }
 
-Alignments::Alignments(const Settings& settings, const decode::Translator& translator)
-    : settings_(settings), translator_(translator) {
-  if (!settings.json.empty()) {
-    json_.emplace("--json", settings.json);
-    json_->write(report::alignment_file_begin(settings.model.string()));
-  }
-  if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
-  if (!settings.lexical_table.empty()) lexical_table_.emplace("--lexical-table", settings.lexical_table);
-  if (!settings.svg.empty()) {
-    std::error_code error;
-    fs::create_directories(settings.svg, error);
-    if (!fs::is_directory(settings.svg)) {
-      throw Error("--svg {} is not a folder and cannot be made one{}", settings.svg,
-                  error ? ": " + error.message() : "");
+/// At the root alone. Files appear when they are published; pictures appear at once.
+class Alignments {
+ public:
+  /// What they refer to outlives this. Throws Error for a place that cannot be written.
+  Alignments(const Settings& settings, const decode::Translator& translator)
+      : settings_(settings), translator_(translator) {
+    if (!settings.json.empty()) {
+      json_.emplace("--json", settings.json);
+      json_->write(report::alignment_file_begin(settings.model.string()));
+    }
+    if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
+    if (!settings.lexical_table.empty()) lexical_table_.emplace("--lexical-table", settings.lexical_table);
+    if (!settings.svg.empty()) {
+      std::error_code error;
+      fs::create_directories(settings.svg, error);
+      if (!fs::is_directory(settings.svg)) {
+        throw Error("--svg {} is not a folder and cannot be made one{}", settings.svg,
+                    error ? ": " + error.message() : "");
+      }
+    }
+    if (!json_ && !pharaoh_ && !lexical_table_ && settings.svg.empty() && settings.gold_links.empty()) {
+      text_.emplace("", "-");
     }
   }
-  if (!json_ && !pharaoh_ && !lexical_table_ && settings.svg.empty() && settings.gold_links.empty()) {
-    text_.emplace("", "-");
-  }
-}
 
-void Alignments::add(const Sentence& sentence, const evaluate::GoldLinks* gold) {
-  if (json_) {
-    json_->write((sentences_ > 0 ? ",\n" : "\n") + report::alignment_file_sentence(sentence.line, sentence.source,
-                                                                                   sentence.target, sentence.alpha,
-                                                                                   sentence.log_probability));
-  }
-  ++sentences_;
-  if (text_) text_->write(text_of_sentence(sentence, translator_.pipeline));
-  if (pharaoh_ || lexical_table_ || gold) {
-    const auto links = links_of(sentence);
-    for (const auto& [source, target] : links) {
-      if (lexical_table_) lexical_counts_.add(sentence.ids.source[source], sentence.ids.target[target]);
+  /// In the order of the lines. `gold`: nullptr if there are none.
+  void add(const Sentence& sentence, const evaluate::GoldLinks* gold) {
+    if (json_) {
+      json_->write((sentences_ > 0 ? ",\n" : "\n") + report::alignment_file_sentence(sentence.line, sentence.source,
+                                                                                     sentence.target, sentence.alpha,
+                                                                                     sentence.log_probability));
     }
-    if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
-    if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
+    ++sentences_;
+    if (text_) text_->write(text_of_sentence(sentence, translator_.pipeline));
+    if (pharaoh_ || lexical_table_ || gold) {
+      const auto links = links_of(sentence);
+      for (const auto& [source, target] : links) {
+        if (lexical_table_) lexical_counts_.add(sentence.ids.source[source], sentence.ids.target[target]);
+      }
+      if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
+      if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
+    }
+    if (!settings_.svg.empty()) draw(sentence);
   }
-  if (!settings_.svg.empty()) draw(sentence);
-}
 
-void Alignments::publish() {
-  const auto score = evaluate::alignment_score_of(statistics_);
-  if (json_) {
-    json_->write(report::alignment_file_end(settings_.gold_links.empty() ? Json() : evaluate::json_of(score)));
-    json_->publish();
+  /// Throws Error where a file cannot be written.
+  void publish() {
+    const auto score = evaluate::alignment_score_of(statistics_);
+    if (json_) {
+      json_->write(report::alignment_file_end(settings_.gold_links.empty() ? Json() : evaluate::json_of(score)));
+      json_->publish();
+    }
+    if (pharaoh_) pharaoh_->publish();
+    if (lexical_table_) {
+      lexical_counts_.for_each_line(translator_.source_vocabulary, translator_.target_vocabulary,
+                                    [&](const std::string& line) { lexical_table_->write(line + "\n"); });
+      lexical_table_->publish();
+    }
+    if (text_) text_->publish();
+    if (!settings_.gold_links.empty() && settings_.json != "-") std::cout << evaluate::lines_of(score);
   }
-  if (pharaoh_) pharaoh_->publish();
-  if (lexical_table_) {
-    lexical_counts_.for_each_line(translator_.source_vocabulary, translator_.target_vocabulary,
-                                  [&](const std::string& line) { lexical_table_->write(line + "\n"); });
-    lexical_table_->publish();
+
+ private:
+  evaluate::Links links_of(const Sentence& sentence) const {
+    const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source_words,
+                                       sentence.target.size() - 1};
+    return settings_.links == "argmax" ? evaluate::argmax_links(soft)
+                                       : evaluate::threshold_links(soft, static_cast<float>(settings_.threshold));
   }
-  if (text_) text_->publish();
-  if (!settings_.gold_links.empty() && settings_.json != "-") std::cout << evaluate::lines_of(score);
-}
 
-evaluate::Links Alignments::links_of(const Sentence& sentence) const {
-  const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source_words,
-                                     sentence.target.size() - 1};
-  return settings_.links == "argmax" ? evaluate::argmax_links(soft)
-                                     : evaluate::threshold_links(soft, static_cast<float>(settings_.threshold));
-}
+  void draw(const Sentence& sentence) const {
+    const report::AttentionMatrix matrix{without_marks(sentence.source, translator_.pipeline),
+                                         without_marks(sentence.target, translator_.pipeline),
+                                         {sentence.alpha.begin(), sentence.alpha.end()}};
+    const std::string name = fmt::format("line-{:06}", sentence.line);
+    write_file_atomically(settings_.svg / (name + ".svg"),
+                          report::heat_map(matrix, fmt::format("Soft alignment of line {}", sentence.line)));
+    if (!settings_.bars) return;
+    write_file_atomically(
+        settings_.svg / (name + "-bars.svg"),
+        report::attention_bars(matrix, fmt::format("Attention, step by step, of line {}", sentence.line)));
+  }
 
-void Alignments::draw(const Sentence& sentence) const {
-  const report::AttentionMatrix matrix{without_marks(sentence.source, translator_.pipeline),
-                                       without_marks(sentence.target, translator_.pipeline),
-                                       {sentence.alpha.begin(), sentence.alpha.end()}};
-  const std::string name = fmt::format("line-{:06}", sentence.line);
-  report::PictureOptions picture;
-  picture.title = fmt::format("Soft alignment of line {}", sentence.line);
-  write_file_atomically(settings_.svg / (name + ".svg"), report::heat_map(matrix, picture));
-  if (!settings_.bars) return;
-  picture.title = fmt::format("Attention, step by step, of line {}", sentence.line);
-  write_file_atomically(settings_.svg / (name + "-bars.svg"), report::attention_bars(matrix, picture));
-}
-
-// Lines between two gatherings at the root: memory does not grow with the text. Not a function of the number of ranks,
-// because what is computed together, and so the rounding, must not be one either.
-constexpr std::size_t kPortion = 4096;
+  const Settings& settings_;
+  decode::Translator translator_;
+  std::optional<Sink> json_, pharaoh_, lexical_table_, text_;
+  decode::LexicalCounts lexical_counts_;
+  evaluate::AlignmentStatistics statistics_;
+  std::size_t sentences_ = 0;
+};
 
 void declare(Options& options, Settings& settings) {
   options.group("Files");

@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <filesystem>
 #include <iostream>

@@ -1,17 +1,13 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <iostream>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,14 +16,11 @@
 #include "cli/options/training_options.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/base/stopwatch.h"
-#include "rnnsearch/cli/options.h"
-#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/corpus.h"

@@ -1,24 +1,18 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <iostream>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/options/common.h"
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
-#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/evaluate/evaluation.h"
-#include "rnnsearch/evaluate/length_chart.h"
 #include "rnnsearch/report/evaluation_tables.h"
 #include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/shared_files.h"
@@ -43,15 +37,8 @@ struct Settings {
 };
 
 // What hypotheses are compared with.
-struct Test {
-  std::vector<std::vector<std::string>> references;  // [k][i]
-  std::vector<std::string> sources;                  // empty: not known
-  // Of a corpus; empty without one. As of evaluate::TestSet.
-  std::vector<double> unknown_shares;
-  std::vector<std::uint64_t> rarest_words;
-  evaluate::WordFrequencies frequencies;
-  std::string source_language, target_language;  // of a corpus whose maker named them
-  fs::path place;                                // for errors about its lines
+struct Test : evaluate::TestSet {
+  fs::path place;  // for errors about its lines
 };
 
 std::uint64_t count_of(WordId id, const corpus::Vocabulary& vocabulary) {
@@ -67,6 +54,7 @@ double unknown_share(std::span<const WordId> source, std::span<const WordId> tar
 
 Test test_of(const Settings& settings) {
   Test test;
+  test.name = settings.set;
   if (settings.corpus.empty()) {
     for (const auto& path : settings.references) {
       test.references.push_back(corpus::read_lines(path, settings.line_limit));
@@ -253,18 +241,12 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
 
   std::vector<evaluate::SystemOutput> outputs;
   for (std::size_t i = 0; i < systems.size(); ++i) outputs.push_back({names[i], systems[i]});
-  const bool corpus = !settings.corpus.empty();
-  auto evaluation = evaluate::evaluate({settings.set, test.references, test.sources, test.unknown_shares,
-                                        test.rarest_words, corpus ? &test.frequencies : nullptr},
-                                       outputs, settings.evaluation, [] {
-                                         if (stop_signal_came())
-                                           throw comm::Stopped("a signal asked to stop; nothing was printed");
-                                       });
+  auto evaluation = evaluate::evaluate(test, outputs, settings.evaluation, [] {
+    if (stop_signal_came()) throw comm::Stopped("a signal asked to stop; nothing was printed");
+  });
   for (std::size_t m = 0; m < models.size(); ++m) {
     evaluation.systems[systems.size() - models.size() + m].model = models[m];
   }
-  evaluation.source_language = test.source_language;
-  evaluation.target_language = test.target_language;
   print_results(
       settings.json, [&] { return evaluate::to_json(evaluation); },
       [&] {

@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <iostream>
@@ -6,7 +6,7 @@
 
 #include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/json_reader.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/corpus_view.h"
@@ -119,20 +119,6 @@ std::string text_of_value(const Json& value) {
   return text + "]";
 }
 
-/// Names and texts of a file that somebody sent, for a terminal.
-Json printable(const Json& json) {
-  if (json.is_string()) return rnnsearch::printable(as_string(json));
-  if (json.is_array()) {
-    Json items = Json::array();
-    for (const Json& item : json) items.push_back(printable(item));
-    return items;
-  }
-  if (!json.is_object()) return json;
-  Json members = Json::object();
-  for (const auto& [name, value] : json.items()) members[rnnsearch::printable(name)] = printable(value);
-  return members;
-}
-
 // Members one a line, objects indented below their name; history as columns.
 void print(const Json& json, const std::string& indent) {
   for (const auto& [name, value] : as_object(json).items()) {
@@ -222,9 +208,10 @@ int work(const Options& options, Settings& s, const comm::Communicator&) {
   }
   if (s.verify) result["verified"] = true;
   const auto text = [&] {
-    if (format != corpus::kCorpusFormat) return print(printable(result), "");
+    const Json shown = with_texts(result, printable);  // names and texts of a file that somebody sent, for a terminal
+    if (format != corpus::kCorpusFormat) return print(shown, "");
     try {
-      corpus::print_corpus(printable(result), std::cout);
+      corpus::print_corpus(shown, std::cout);
     } catch (const Error& error) {  // a number beyond all that is counted
       throw Error("{} is not a valid corpus ({}); use another copy of it", s.path, error.what());
     }

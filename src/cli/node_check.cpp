@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <unistd.h>
 
@@ -14,8 +14,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/comm/communicator.h"
-#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/site/site_check.h"
@@ -46,10 +44,7 @@ site::NodeFacts own_facts(const comm::Communicator& communicator) {
 }
 
 std::string line_of(const Finding& finding) {
-  std::string level = site::name_of(finding.level), topic = finding.topic;
-  level.resize(9, ' ');
-  topic.resize(16, ' ');
-  return fmt::format("{}{}{}{}\n", level, topic, finding.text,
+  return fmt::format("{:<9}{:<16}{}{}\n", site::name_of(finding.level), finding.topic, finding.text,
                      finding.next_step.empty() ? "" : "; " + finding.next_step);
 }
 

@@ -1,12 +1,9 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <initializer_list>
 #include <iostream>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,10 +14,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/number_text.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
-#include "rnnsearch/cli/options.h"
-#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/prepare_options.h"

@@ -1,11 +1,10 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <iostream>
 #include <thread>
@@ -13,9 +12,9 @@
 #include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/report/chart_file.h"
+#include "rnnsearch/report/line_chart.h"
 #include "rnnsearch/report/page.h"
-#include "rnnsearch/report/terminal_view.h"
+#include "rnnsearch/report/run.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -1,11 +1,10 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <array>
@@ -7,10 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <span>
 
 #include "cli/options/common.h"
-#include "cli/options/models.h"
+#include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
 #include "rnnsearch/base/error.h"
@@ -111,12 +110,10 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   if (!communicator.is_root()) return 0;
   const auto all = [&] {
     const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
-    Json result = Json::object();
-    result["log_probability"] = sum;
-    result["target_words"] = words;
-    result["perplexity"] = std::exp(-sum / static_cast<double>(words));
-    result["lines"] = scores;
-    return result;
+    return Json::object({{"log_probability", sum},
+                         {"target_words", words},
+                         {"perplexity", std::exp(-sum / static_cast<double>(words))},
+                         {"lines", scores}});
   };
   print_results(s.json, all, [&] { sink->publish(); });
   return 0;

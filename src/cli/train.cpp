@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,21 +7,16 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/options/common.h"
 #include "cli/options/training_options.h"
 #include "cli/progress.h"
-#include "cli/validation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/cli/command.h"
-#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/model/option_rules.h"
@@ -272,9 +267,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   train::Validator validator;
   if (has_dev && validates(s.train)) {
     const auto keep = [&](std::uint64_t update, const std::string& translations) {
-      std::string digits = std::to_string(update);
-      digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
-      run->write_validation(fmt::format("update-{}.txt", digits), translations);
+      run->write_validation(fmt::format("update-{:08}.txt", update), translations);
     };
     comm::agree(communicator, {fmt::format("the dev set of {}", s.corpus), "", [&] {
                                  validator = make_validator(corpus, communicator, s.validation, keep);

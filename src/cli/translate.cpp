@@ -1,17 +1,16 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <iostream>
 #include <optional>
 
 #include "cli/options/common.h"
-#include "cli/options/models.h"
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
 #include "cli/translation_lines.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::cli {
@@ -19,19 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string lines_of(std::size_t count) {
-  return fmt::format("{}{}", count, count == 1 ? " line" : " lines");
-}
-
 /// Empty when every first search finished something.
 std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::size_t retry_below) {
   std::string sentence;
   if (retried > 0) {
-    sentence = fmt::format("no hypothesis of {} ended in the first search, but in a later one", lines_of(retried));
+    sentence =
+        fmt::format("no hypothesis of {} ended in the first search, but in a later one", counted(retried, "line"));
   }
   if (cut_off > 0) {
     sentence += fmt::format("{}{}{} cut off at the maximum length, because no hypothesis ended{}",
-                            sentence.empty() ? "" : "; ", lines_of(cut_off), cut_off == 1 ? " was" : " were",
+                            sentence.empty() ? "" : "; ", counted(cut_off, "line"), cut_off == 1 ? " was" : " were",
                             retry_below == 0 ? " and --retry-below is 0" : "");
   }
   return sentence;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -17,15 +16,19 @@
 namespace rnnsearch::cli {
 namespace {
 
-/// The text of a member of an object, in which line ends count as spaces; empty if it has none.
+/// The text of a member, in which line ends count as spaces. `kind`: what the member should be.
+std::string checked_text(const Json& text, const char* member, const char* kind, const std::string& location) {
+  if (!text.is_string()) throw Error("{}: its \"{}\" is not a {}", location, member, kind);
+  std::string result = as_string(text);
+  if (result.find('\0') != std::string::npos) throw Error("{}: its \"{}\" has a NUL character", location, member);
+  std::replace(result.begin(), result.end(), '\n', ' ');
+  return result;
+}
+
+/// Empty if the object has no such member.
 std::string text_in(const Json& object, const char* member, const std::string& location) {
   const Json* const found = find_member(object, member);
-  if (!found) return "";
-  if (!found->is_string()) throw Error("{}: its \"{}\" is not a string", location, member);
-  std::string text = as_string(*found);
-  if (text.find('\0') != std::string::npos) throw Error("{}: its \"{}\" has a NUL character", location, member);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return found ? checked_text(*found, member, "string", location) : "";
 }
 
 /// The phrases of a member "require", a list of strings, with tabs between them; empty if it has none.
@@ -35,11 +38,8 @@ std::string phrases_in(const Json& object, const std::string& location) {
   if (!found->is_array()) throw Error("{}: its \"require\" is not a list of strings", location);
   std::string phrases;
   for (const Json& phrase : *found) {
-    if (!phrase.is_string()) throw Error("{}: its \"require\" is not a list of strings", location);
-    std::string text = as_string(phrase);
-    if (text.find('\0') != std::string::npos) throw Error("{}: its \"require\" has a NUL character", location);
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    std::string text = checked_text(phrase, "require", "list of strings", location);
+    std::replace(text.begin(), text.end(), '\t', ' ');
     phrases += (phrases.empty() ? "" : "\t") + text;
   }
   return phrases;

@@ -7,8 +7,6 @@
 
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <utility>
 
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/version.h"
@@ -152,7 +151,7 @@ double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options) {
   if (precision + recall == 0) return 0;
   precision /= orders;
   recall /= orders;
-  const double factor = options.beta * options.beta;
+  constexpr double kBeta = 2, factor = kBeta * kBeta;  // recall counts beta times as much as precision
   return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
 }
 

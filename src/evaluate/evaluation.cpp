@@ -163,14 +163,16 @@ class Evaluator {
       row.label = label;
       row.sentences = sentences.size();
       row.bleu = bleu_of(bleu_statistics(scored_[s].front(), sentences), options_.bleu);
-      points[s * metrics] = row.bleu.score;
-      interval(s * metrics, row.low, row.high);
-      for (std::size_t m = 1; m < metrics; ++m) {
+      for (std::size_t m = 0; m < metrics; ++m) {
         const Counts& counts = scored_[s][m];
-        MetricScore other{counts.metric, score_of(counts, sentences), {}, {}, counts.signature};
-        points[s * metrics + m] = other.score;
-        interval(s * metrics + m, other.low, other.high);
-        row.others.push_back(std::move(other));
+        MetricScore score{counts.metric, score_of(counts, sentences), {}, {}, counts.signature};
+        points[s * metrics + m] = score.score;
+        interval(s * metrics + m, score.low, score.high);
+        if (m == 0) {
+          row.low = score.low, row.high = score.high;
+        } else {
+          row.others.push_back(std::move(score));
+        }
       }
     }
     if (tested) compare(label, sentences, tables, points, scores);
@@ -274,6 +276,8 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   };
   Evaluation evaluation;
   if (!test.name.empty()) evaluation.set = test.name;
+  evaluation.source_language = test.source_language;
+  evaluation.target_language = test.target_language;
   evaluation.references = test.references.size();
   evaluation.length = options.length;
   evaluation.length_tokenizer = options.length_tokenizer.value_or(options.bleu.tokenizer);
@@ -321,7 +325,7 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   if (options.by_rarest_word) rows(by_frequency(test.rarest_words), &SystemEvaluation::by_rarest_word, false);
   for (std::size_t s = 0; options.words_by_frequency && s < systems.size(); ++s) {
     evaluation.systems[s].words_by_frequency =
-        word_accuracies(systems[s].hypotheses, test.references[0], *test.frequencies);
+        word_accuracies(systems[s].hypotheses, test.references[0], test.frequencies);
     polled();
   }
   if (options.sentences) evaluation.sentences = sentences_of(test, systems, scored, buckets, options.bleu);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <unordered_map>
-#include <utility>
 
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"

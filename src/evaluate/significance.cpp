@@ -6,7 +6,6 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "rnnsearch/base/error.h"

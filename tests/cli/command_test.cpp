@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/cli/invocation.h"
 #include "tests/cli/run.h"
 #include "tests/support/scratch.h"
 

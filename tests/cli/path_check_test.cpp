@@ -9,7 +9,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/cli/command.h"
-#include "rnnsearch/cli/invocation.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::cli {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
@@ -290,30 +289,6 @@ TEST(Ter, IsDefinedWithoutWords) {
   EXPECT_EQ(score("...", "!!", {.no_punct = true}), 0);
   EXPECT_EQ(score(Lines{"a b", "c"}, {{"", "c"}}), 200) << "edits against an empty reference count in a corpus";
   EXPECT_EQ(score("a b c", "x"), 300) << "more than 100";
-}
-
-TEST(Ter, AddsUpOverSentencesOnAnyNumberOfThreads) {
-  Random random(44);
-  Lines hypotheses;
-  std::vector<Lines> references(2);
-  for (int i = 0; i < 600; ++i) {
-    hypotheses.push_back(joined(random_words(random, random.below(20), 30)));
-    for (Lines& set : references) set.push_back(joined(random_words(random, random.below(20), 30)));
-  }
-  const std::size_t threads = thread_count();
-  set_thread_count(1);
-  const auto alone = corpus_statistics(hypotheses, references, kTer);
-  set_thread_count(4);
-  const auto together = corpus_statistics(hypotheses, references, kTer);
-  set_thread_count(threads);
-  EXPECT_EQ(alone, together);
-  TerStatistics sum;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const std::vector<std::string_view> of_sentence = {references[0][i], references[1][i]};
-    EXPECT_EQ(alone[i], sentence_statistics(hypotheses[i], of_sentence, kTer));
-    sum += alone[i];
-  }
-  EXPECT_EQ(score(hypotheses, references), ter_of(sum, 2));
 }
 
 TEST(Ter, TakesEndlessLines) {

@@ -105,14 +105,12 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
       print "CMakeLists.txt links $module with \"$linked\", but the table has \"$drawn\"\n" if $linked ne $drawn;
     }
 
-    my $commands = "";  # cli/commands.h declares what the files of the commands define
-    if (open my $in, "<", "src/cli/commands.h") { local $/; $commands = <$in> }
+    # The first header that a source includes is the one of its module that declares what it defines.
     for my $file (sort @files) {
-      if (my ($module, $part, $name) = $file =~ m{^src/(\w+)/(\w+/)?(\w+)\.cpp$}) {
-        $part //= "";
-        print "$file: has no header include/rnnsearch/$module/$name.h or src/$module/$part$name.h\n"
-          unless $file{"include/rnnsearch/$module/$name.h"} || $file{"src/$module/$part$name.h"} || $module eq "cli" && $commands =~ /\bmake_$name\(/;
-      }
+      my ($module) = $file =~ m{^src/(\w+)/.*\.cpp$} or next;
+      open my $in, "<", $file or die "$file: $!";
+      my ($first) = grep { /^#include/ } <$in>;
+      print "$file: its first header is none of module $module: $first" unless $first =~ m{"(rnnsearch/)?$module/};
     }
   ')
 }

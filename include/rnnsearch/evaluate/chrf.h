@@ -20,7 +20,6 @@ inline constexpr std::size_t kWordOrders = 2;
 
 struct ChrfOptions {
   std::size_t word_orders = 0;  // 0: chrF; 2: chrF++. At most kWordOrders
-  double beta = 2;              // recall counts beta times as much as precision
   bool lowercase = false;
 };
 

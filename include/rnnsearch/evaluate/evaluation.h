@@ -21,16 +21,17 @@
 
 namespace rnnsearch::evaluate {
 
-/// Views of data that the caller owns. Line i of each belongs to the same sentence.
+/// Line i of each belongs to the same sentence.
 struct TestSet {
-  std::string name;                                      // such as "test/news"; empty if it has no name
-  std::span<const std::vector<std::string>> references;  // [k][i]
-  std::span<const std::string> sources;                  // may be empty if lengths are those of the references
+  std::string name;                                  // such as "test/news"; empty if it has no name
+  std::vector<std::vector<std::string>> references;  // [k][i]
+  std::vector<std::string> sources;                  // may be empty if lengths are those of the references
   /// Share of words outside the vocabularies in source and first reference. Empty if unknown.
-  std::span<const double> unknown_shares;
+  std::vector<double> unknown_shares;
   /// Training-set frequency of the rarest word of the first reference, or kNoWord. Empty if unknown.
-  std::span<const std::uint64_t> rarest_words;
-  const WordFrequencies* frequencies = nullptr;  // nullptr if unknown
+  std::vector<std::uint64_t> rarest_words;
+  WordFrequencies frequencies;                       // without functions if unknown
+  std::string source_language{}, target_language{};  // empty if unknown
 };
 
 struct SystemOutput {
@@ -130,7 +131,7 @@ struct SentenceEvaluation {
 
 struct Evaluation {
   std::optional<std::string> set;
-  std::string source_language, target_language;  // set by the caller; empty if unknown
+  std::string source_language, target_language;  // empty if unknown
   std::size_t references = 1;
   LengthOf length = LengthOf::kReference;
   text::BleuTokenizer length_tokenizer = text::BleuTokenizer::k13a;
@@ -162,5 +163,17 @@ Json to_json(const Evaluation& evaluation);
 /// naming the location in it, for members that are missing, of the wrong type or out of range, and for systems of one
 /// name or with different rows.
 Evaluation from_json(const Json& json, const std::string& location);
+
+/// The maximum number of systems in a length chart, limited by the number of distinguishable marks.
+inline constexpr std::size_t kChartSystems = 8;
+
+/// A text chart of BLEU by sentence length, like figure 2 of Bahdanau, Cho and Bengio (2015), for a terminal or log file.
+/// The chart has a curve for each system over the length buckets; the axis starts at BLEU 0. A bucket without sentences
+/// interrupts the curve, and one with fewer than kReliableSentences is marked with an asterisk. Points at the same
+/// place are drawn beside each other. Below the chart there are, for every system, its mark, its name, its best bucket,
+/// and the BLEU of each bucket as a percentage of the best one. The text is plain ASCII except for the names of the
+/// systems, without colours or cursor movement, ends with a line end, and is at most 80 columns wide (apart from names)
+/// for up to 9 buckets with the usual labels. REQUIRES: at most kChartSystems systems.
+std::string render_length_chart(const Evaluation& evaluation);
 
 }  // namespace rnnsearch::evaluate

@@ -1,4 +1,4 @@
-// What --help and -h print, in lines of at most 80 columns, and the name that someone probably meant.
+// What --help and -h print, in lines of at most 80 columns, the name that someone probably meant, and the presets.
 #pragma once
 
 #include <cstddef>
@@ -32,5 +32,12 @@ std::optional<std::string> nearest(std::string_view name, std::span<const std::s
 
 /// ": did you mean 'beam'?", or ": " and `otherwise`.
 std::string suggestion(std::string_view name, std::span<const std::string> names, const std::string& otherwise);
+
+/// A file of pipelines/presets, embedded when the build is configured: the program needs no folder beside it.
+struct Preset {
+  const char* name;
+  const char* ini;
+};
+std::span<const Preset> presets();
 
 }  // namespace rnnsearch::cli

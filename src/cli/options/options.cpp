@@ -8,7 +8,6 @@
 
 #include "cli/options/help.h"
 #include "cli/options/path_check.h"
-#include "cli/options/presets.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/ini.h"
@@ -106,8 +105,14 @@ void Options::refuse_unknown(const Source& source, const std::string& name) cons
 
 Options::Source Options::read_command_line(const Arguments& arguments) const {
   Source source;
+  bool only_switches = !first_argument_.empty();  // so far: the value of that option may follow without its name
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
     if (*argument == "--" && ++argument == arguments.end()) break;
+    if (only_switches && !argument->starts_with("--")) {
+      note(source, first_argument_, *argument);
+      only_switches = false;
+      continue;
+    }
     if (!argument->starts_with("--")) {
       throw UsageError("unexpected argument '" + *argument + "': options begin with --");
     }
@@ -116,15 +121,18 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
     const Option* const option = find(name);
     if (!option) refuse_unknown(source, "--" + name);
     const auto next = argument + 1;
+    const bool is_switch = option->kind == value::Kind::kSwitch;
     if (equals != argument->npos) {
       note(source, name, argument->substr(equals + 1));
-    } else if (option->kind == value::Kind::kSwitch && (next == arguments.end() || next->starts_with("--"))) {
+    } else if (is_switch && (next == arguments.end() || next->starts_with("--") ||
+                             (only_switches && !next->empty() && *next != "true" && *next != "false"))) {
       note(source, name, "true");
     } else if (next == arguments.end() || (next->starts_with("--") && find(next->substr(2)))) {
       refuse_without_value("--" + name);
     } else {
       note(source, name, *++argument);
     }
+    only_switches = only_switches && is_switch && equals == std::string::npos;
   }
   return source;
 }
@@ -187,22 +195,7 @@ bool Options::parse(const Arguments& arguments) {
     }
     return last;
   };
-  Arguments named = arguments;
-  if (!first_argument_.empty() && !named.empty() && !named.front().starts_with("--")) {
-    named.insert(named.begin(), "--" + first_argument_);
-  } else if (!first_argument_.empty()) {  // it may follow switches, whose value it cannot be
-    const auto is_switch = [&](const std::string& argument) {
-      return std::any_of(rows().begin(), rows().end(), [&](const Option& option) {
-        return option.kind == value::Kind::kSwitch && argument == "--" + option.name;
-      });
-    };
-    const auto found = std::find_if_not(named.begin(), named.end(), is_switch);
-    if (found != named.end() && found != named.begin() && !found->empty() && !found->starts_with("--") &&
-        *found != "true" && *found != "false") {
-      named.insert(found, "--" + first_argument_);
-    }
-  }
-  const Source command_line = read_command_line(named);
+  const Source command_line = read_command_line(arguments);
   only_checks_ = value_of(command_line, "check") == "true";
   Source file;
   const auto config = value_of(command_line, "config");
