@@ -12,11 +12,10 @@
 set -euo pipefail
 
 # Name and address of each tarball, and its SHA-256 sum. Versions and sums are those of Spack's packages
-# (https://github.com/spack/spack-packages, repos/spack_repo/builtin/packages/NAME/package.py) except for four. SentencePiece has
+# (https://github.com/spack/spack-packages, repos/spack_repo/builtin/packages/NAME/package.py) except for three. SentencePiece has
 # version and sum of Homebrew's formula, because 0.2.2 would download Abseil during its build. So has RE2: later releases than this need
-# Abseil, and those before December 2022 install no re2.pc when CMake builds them. So has fmt, whose version is Debian's. Boost's tarball for CMake can install
-# one library with the headers that it needs, which the tarball of Spack cannot; its sum stands in several projects'
-# recipes. In an address of GitHub with /archive/ the last part only names the file.
+# Abseil, and those before December 2022 install no re2.pc when CMake builds them. So has fmt, whose version is Debian's.
+# In an address of GitHub with /archive/ the last part only names the file.
 table='
   pkgconf       https://distfiles.ariadne.space/pkgconf/pkgconf-2.5.1.tar.xz
     cd05c9589b9f86ecf044c10a2269822bc9eb001eced2582cfffd658b0a50c243
@@ -40,8 +39,6 @@ table='
     7a9a4824958586980926a300b4717202485c4b4115ac031822e29aa4ef207e48
   sentencepiece https://github.com/google/sentencepiece/archive/v0.2.0/sentencepiece-0.2.0.tar.gz
     9970f0a0afee1648890293321665e5b2efa04eaec9f1671fcf8048f456f5bb86
-  boost         https://github.com/boostorg/boost/releases/download/boost-1.88.0/boost-1.88.0-cmake.tar.xz
-    f48b48390380cfb94a629872346e3a81370dc498896f16019ade727ab72eb1ec
   fmt           https://github.com/fmtlib/fmt/archive/9.1.0/fmt-9.1.0.tar.gz
     5dea48d1fcddc3ec571ce2058e13910a0d4a6bab4cc09a809d8b1dd1c88ae6f2
   nlohmann-json https://github.com/nlohmann/json/archive/v3.12.0/json-3.12.0.tar.gz
@@ -66,7 +63,6 @@ build() { # NAME: builds and installs it from its source, which is the working f
     icu) with_configure source --enable-rpath --disable-tests --disable-samples --disable-extras --disable-icuio --disable-layoutex ;;
     re2) with_cmake . -DRE2_BUILD_TESTING=OFF ;;
     sentencepiece) with_cmake . -DSPM_ENABLE_TCMALLOC=OFF ;;
-    boost) with_cmake . -DBOOST_INCLUDE_LIBRARIES=program_options ;;
     fmt) with_cmake . -DFMT_TEST=OFF -DFMT_DOC=OFF ;;
     nlohmann-json) with_cmake . -DJSON_BuildTests=OFF ;;
     pugixml) with_cmake . ;;

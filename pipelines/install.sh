@@ -22,7 +22,6 @@ packages='
   libicu-dev                    = ICU: Unicode in the tokenizers
   libre2-dev                    = RE2: patterns of text that is copied
   libsentencepiece-dev          = SentencePiece: subwords
-  libboost-program-options-dev  = command line and configuration files
   libfmt-dev                    = fmt: messages, each from a format that the compiler checks
   nlohmann-json3-dev            = JSON: log.jsonl, environment.json, evaluate --json
   libpugixml-dev                = pugixml: the pages and pictures of report and align

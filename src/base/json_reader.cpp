@@ -64,4 +64,16 @@ const Json& JsonReader::of_kind(bool found, const char* kind) const {
   refuse(missing() ? fmt::format("is missing, but must be {}", kind) : fmt::format("is not {}", kind));
 }
 
+Json with_texts(Json json, std::string (*change)(std::string_view text)) {
+  if (json.is_string()) return change(as_string(json));
+  if (json.is_array()) {
+    for (Json& item : json) item = with_texts(std::move(item), change);
+  } else if (json.is_object()) {
+    Json members = Json::object();
+    for (const auto& [name, value] : json.items()) members[change(name)] = with_texts(std::move(value), change);
+    return members;
+  }
+  return json;
+}
+
 }  // namespace rnnsearch

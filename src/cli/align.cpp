@@ -1,23 +1,34 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
 
-#include "cli/align_results.h"
-#include "cli/options/json_output.h"
-#include "cli/options/precision.h"
-#include "cli/options/ranks.h"
+#include "cli/options/common.h"
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/distribute.h"
+#include "rnnsearch/decode/shortlist.h"
+#include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/evaluate/alignment.h"
+#include "rnnsearch/report/heat_map.h"
+#include "rnnsearch/report/input_files.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
@@ -29,14 +40,168 @@ namespace fs = std::filesystem;
 // because what is computed together, and so the rounding, must not be one either.
 constexpr std::size_t kPortion = 4096;
 
-struct Settings : AlignOutputs {
-  fs::path source, target, gold_links;
+struct Settings {
+  fs::path model, source, target, gold_links;
   std::string lines;
   LineLimit line_limit;
   std::size_t gold_first_word = 0;
+  fs::path json, pharaoh, lexical_table, svg;
+  std::string links = "argmax";
+  double threshold = 0.5;
+  bool bars = false, heat_map = false;
   decode::TranslationOptions translation;
   ThreadOptions threads;
   std::string precision;
+};
+
+/// Words and weights of one line, as results show them.
+struct Sentence {
+  std::size_t line = 0;                     // from 1
+  std::vector<std::string> source, target;  // </s> at the target's end, and at the source's if the encoder reads it
+  std::size_t source_words = 0;             // without </s>
+  decode::WordPair ids;                     // without </s>; <unk> for words that the model does not know
+  std::vector<float> alpha;                 // [target, source]
+  double log_probability = 0;
+
+  const float* row(std::size_t i) const { return alpha.data() + i * source.size(); }
+};
+
+/// A file, or standard output: then held until all is done, because it is printed whole or not at all.
+class Sink {
+ public:
+  Sink(const char* option, const fs::path& path) : file_(option, path, held_) {}
+  void write(const std::string& text) {
+    file_.write(text);
+    file_.check();
+  }
+  void publish() {
+    file_.publish();
+    std::cout << held_.str();
+  }
+
+ private:
+  std::ostringstream held_;
+  OutputFile file_;
+};
+
+/// What people read: words without the marks by which the tokeniser knows where they touched. Subwords keep theirs,
+/// which say what is a word.
+std::vector<std::string> without_marks(std::vector<std::string> words, const corpus::TextPipeline& pipeline) {
+  if (pipeline.target_subwords) return words;
+  for (std::string& word : words) word = pipeline.to_text({word});
+  return words;
+}
+
+/// For people: what each target word looked at, most first; 0.1 and more, three at most, one at least.
+std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipeline& pipeline, bool heat_map) {
+  const auto source = without_marks(sentence.source, pipeline), target = without_marks(sentence.target, pipeline);
+  std::string text = fmt::format("line {}, log-probability {:.6f}\n", sentence.line, sentence.log_probability);
+  if (heat_map)
+    return text + report::terminal_heat_map({source, target, {sentence.alpha.begin(), sentence.alpha.end()}}) + "\n";
+  std::vector<std::size_t> order(sentence.source.size());
+  for (std::size_t i = 0; i < sentence.target.size(); ++i) {
+    const float* const row = sentence.row(i);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return row[a] > row[b]; });
+    text += "  " + printable(target[i]) + " <-";
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, order.size()); ++k) {
+      if (k > 0 && row[order[k]] < 0.1f) break;
+      text += (k > 0 ? ", " : " ") + printable(source[order[k]]) + " " + fixed(static_cast<double>(row[order[k]]), 2);
+    }
+    text += "\n";
+  }
+  return text + "\n";
+}
+
+/// At the root alone. Files appear when they are published; pictures appear at once.
+class Alignments {
+ public:
+  /// What they refer to outlives this. Throws Error for a place that cannot be written.
+  Alignments(const Settings& settings, const decode::Translator& translator)
+      : settings_(settings), translator_(translator) {
+    if (!settings.json.empty()) {
+      json_.emplace("--json", settings.json);
+      json_->write(report::alignment_file_begin(settings.model.string()));
+    }
+    if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
+    if (!settings.lexical_table.empty()) lexical_table_.emplace("--lexical-table", settings.lexical_table);
+    if (!settings.svg.empty()) {
+      std::error_code error;
+      fs::create_directories(settings.svg, error);
+      if (!fs::is_directory(settings.svg)) {
+        throw Error("--svg {} is not a folder and cannot be made one{}", settings.svg,
+                    error ? ": " + error.message() : "");
+      }
+    }
+    if (!json_ && !pharaoh_ && !lexical_table_ && settings.svg.empty() && settings.gold_links.empty()) {
+      text_.emplace("", "-");
+    }
+  }
+
+  /// In the order of the lines. `gold`: nullptr if there are none.
+  void add(const Sentence& sentence, const evaluate::GoldLinks* gold) {
+    if (json_) {
+      json_->write((sentences_ > 0 ? ",\n" : "\n") + report::alignment_file_sentence(sentence.line, sentence.source,
+                                                                                     sentence.target, sentence.alpha,
+                                                                                     sentence.log_probability));
+    }
+    ++sentences_;
+    if (text_) text_->write(text_of_sentence(sentence, translator_.pipeline, settings_.heat_map));
+    if (pharaoh_ || lexical_table_ || gold) {
+      const auto links = links_of(sentence);
+      for (const auto& [source, target] : links) {
+        if (lexical_table_) lexical_counts_.add(sentence.ids.source[source], sentence.ids.target[target]);
+      }
+      if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
+      if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
+    }
+    if (!settings_.svg.empty()) draw(sentence);
+  }
+
+  /// Throws Error where a file cannot be written.
+  void publish() {
+    const auto score = evaluate::alignment_score_of(statistics_);
+    if (json_) {
+      json_->write(report::alignment_file_end(settings_.gold_links.empty() ? Json() : evaluate::json_of(score)));
+      json_->publish();
+    }
+    if (pharaoh_) pharaoh_->publish();
+    if (lexical_table_) {
+      lexical_counts_.for_each_line(translator_.source_vocabulary, translator_.target_vocabulary,
+                                    [&](const std::string& line) { lexical_table_->write(line + "\n"); });
+      lexical_table_->publish();
+    }
+    if (text_) text_->publish();
+    if (!settings_.gold_links.empty() && settings_.json != "-") std::cout << evaluate::lines_of(score);
+  }
+
+ private:
+  evaluate::Links links_of(const Sentence& sentence) const {
+    const evaluate::SoftAlignment soft{sentence.alpha, sentence.source.size(), sentence.source_words,
+                                       sentence.target.size() - 1};
+    return settings_.links == "argmax" ? evaluate::argmax_links(soft)
+                                       : evaluate::threshold_links(soft, static_cast<float>(settings_.threshold));
+  }
+
+  void draw(const Sentence& sentence) const {
+    const report::AttentionMatrix matrix{without_marks(sentence.source, translator_.pipeline),
+                                         without_marks(sentence.target, translator_.pipeline),
+                                         {sentence.alpha.begin(), sentence.alpha.end()}};
+    const std::string name = fmt::format("line-{:06}", sentence.line);
+    write_file_atomically(settings_.svg / (name + ".svg"),
+                          report::heat_map(matrix, fmt::format("Soft alignment of line {}", sentence.line)));
+    if (!settings_.bars) return;
+    write_file_atomically(
+        settings_.svg / (name + "-bars.svg"),
+        report::attention_bars(matrix, fmt::format("Attention, step by step, of line {}", sentence.line)));
+  }
+
+  const Settings& settings_;
+  decode::Translator translator_;
+  std::optional<Sink> json_, pharaoh_, lexical_table_, text_;
+  decode::LexicalCounts lexical_counts_;
+  evaluate::AlignmentStatistics statistics_;
+  std::size_t sentences_ = 0;
 };
 
 void declare(Options& options, Settings& settings) {
@@ -102,7 +267,6 @@ void check(const Options& options, Settings& settings) {
   check_translation_options(options, settings.translation);
   if (options.given("threshold") && settings.links != "threshold")
     throw UsageError("--threshold applies to --links threshold, but --links is {}", settings.links);
-  settings.gold = !settings.gold_links.empty();
 }
 
 /// The pairs that were asked for.
@@ -176,14 +340,8 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   settle_threads(settings.threads, communicator);
   set_precision(settings.precision, communicator);
   Text text;
-  {
-    std::vector<fs::path> texts{settings.source};
-    for (const fs::path& other : {settings.target, settings.gold_links}) {
-      if (!other.empty()) texts.push_back(other);
-    }
-    const PatienceForPipes patience(texts, settings.threads.stall_timeout, communicator);
-    comm::root_does(communicator, [&] { text = read_text(settings); });
-  }
+  root_reads({settings.source, settings.target, settings.gold_links}, settings.threads.stall_timeout, communicator,
+             [&] { text = read_text(settings); });
   std::uint64_t line_count = text.sources.size();
   communicator.broadcast(std::span(&line_count, 1));
   auto loaded = train::open_model(settings.model, communicator);
@@ -259,16 +417,17 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
 }  // namespace
 
 std::unique_ptr<Invocation> make_align() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "align",
-      "Shows the attention weights of a model (alpha, section 3.1 of the paper) for given translations or for the "
-      "model's own: how much each source word contributes to the context of each target word. Without --json, "
-      "--pharaoh, --lexical-table, --svg and --gold the command prints, for every target word, the source words with "
-      "the largest weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are distributed "
-      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete "
-      "pictures are kept.",
-      "--model runs/small --source test.en --target test.fr --lines 1-10 --svg pictures",
-      Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"align",
+       "Shows the attention weights of a model (alpha, section 3.1 of the paper) for given translations or for the "
+       "model's own: how much each source word contributes to the context of each target word. Without --json, "
+       "--pharaoh, --lexical-table, --svg and --gold the command prints, for every target word, the source words with "
+       "the largest weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are "
+       "distributed "
+       "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete "
+       "pictures are kept.",
+       "--model runs/small --source test.en --target test.fr --lines 1-10 --svg pictures"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <filesystem>
 #include <iostream>
@@ -68,13 +68,14 @@ int work(const Options&, Settings& s, const comm::Communicator&) {
 }  // namespace
 
 std::unique_ptr<Invocation> make_average() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "average",
-      "Writes the mean of the parameters of several checkpoints of one training, which often translates "
-      "better than each of them. Every command except train accepts the result; training cannot resume "
-      "from it, because optimizer states are not averaged. Give either the checkpoints, or a run and the "
-      "number of its newest checkpoints to use.",
-      "--run runs/small --last 5 --output mean.h5", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"average",
+       "Writes the mean of the parameters of several checkpoints of one training, which often translates "
+       "better than each of them. Every command except train accepts the result; training cannot resume "
+       "from it, because optimizer states are not averaged. Give either the checkpoints, or a run and the "
+       "number of its newest checkpoints to use.",
+       "--run runs/small --last 5 --output mean.h5"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

@@ -4,27 +4,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "cli/commands.h"
+#include "cli/options/common.h"
 #include "cli/options/help.h"
-#include "cli/options/ranks.h"
-#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
@@ -100,23 +94,14 @@ void print_error(const std::string& who, const std::string& what) {
   std::cerr << printable(kProgram + who + ": " + what) + "\n" << std::flush;
 }
 
-// A program that is built anew while it runs is no longer where it was; the kernel still shows what runs.
-std::string digest_of_program() {
-  std::ifstream stream("/proc/self/exe", std::ios::binary);
-  storage::Digest digest;
-  std::array<char, 1 << 16> part;
-  while (stream.read(part.data(), part.size()) || stream.gcount() > 0) {
-    digest.add(std::string_view(part.data(), static_cast<std::size_t>(stream.gcount())));
-  }
-  if (stream.bad()) throw Error("cannot read the program, which /proc/self/exe names");
-  return digest.hex();
-}
-
 /// COLLECTIVE. AgreedError unless all ranks run the same executable, bit for bit.
 void check_same_program(const comm::Communicator& communicator) {
   if (communicator.size() == 1) return;
-  comm::agree(communicator, {"rnnsearch", "install one build on all hosts, or on a file system that they share",
-                             [] { return fmt::format("version {}, digest {}", kVersion, digest_of_program()); }});
+  // A program that is built anew while it runs is no longer where it was; the kernel still shows what runs.
+  comm::agree(communicator, {"rnnsearch", "install one build on all hosts, or on a file system that they share", [] {
+                               const auto digest = storage::Digest().add(read_file("/proc/self/exe")).hex();
+                               return fmt::format("version {}, digest {}", kVersion, digest);
+                             }});
 }
 
 /// Throws UsageError for a variable of the environment that no run could use.
@@ -138,8 +123,7 @@ std::unique_ptr<Invocation> begun_on_all_ranks(const comm::Communicator& communi
     std::vector<std::string> lines;  // a repeated option has a line for each of its values
     invocation = begin();
     if (!invocation) return lines;
-    for (const auto& [name, value] : invocation->options().values())
-      lines.push_back(fmt::format("{} = {}", name, value));
+    for (const auto& [name, value] : invocation->options.values()) lines.push_back(fmt::format("{} = {}", name, value));
     return lines;
   });
   return invocation;

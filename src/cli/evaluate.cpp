@@ -1,29 +1,18 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <iostream>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/options/json_output.h"
-#include "cli/options/named_path.h"
-#include "cli/options/precision.h"
-#include "cli/options/ranks.h"
+#include "cli/options/common.h"
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
-#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/evaluate/evaluation.h"
-#include "rnnsearch/evaluate/evaluation_json.h"
-#include "rnnsearch/evaluate/length_chart.h"
-#include "rnnsearch/evaluate/options.h"
 #include "rnnsearch/report/evaluation_tables.h"
 #include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/shared_files.h"
@@ -48,15 +37,8 @@ struct Settings {
 };
 
 // What hypotheses are compared with.
-struct Test {
-  std::vector<std::vector<std::string>> references;  // [k][i]
-  std::vector<std::string> sources;                  // empty: not known
-  // Of a corpus; empty without one. As of evaluate::TestSet.
-  std::vector<double> unknown_shares;
-  std::vector<std::uint64_t> rarest_words;
-  evaluate::WordFrequencies frequencies;
-  std::string source_language, target_language;  // of a corpus whose maker named them
-  fs::path place;                                // for errors about its lines
+struct Test : evaluate::TestSet {
+  fs::path place;  // for errors about its lines
 };
 
 std::uint64_t count_of(WordId id, const corpus::Vocabulary& vocabulary) {
@@ -72,6 +54,7 @@ double unknown_share(std::span<const WordId> source, std::span<const WordId> tar
 
 Test test_of(const Settings& settings) {
   Test test;
+  test.name = settings.set;
   if (settings.corpus.empty()) {
     for (const auto& path : settings.references) {
       test.references.push_back(corpus::read_lines(path, settings.line_limit));
@@ -175,9 +158,8 @@ void check(const Options& options, Settings& settings) {
           "--references and --source cannot be combined with --corpus, whose sets hold both; leave them "
           "out");
     }
-    if (settings.hypotheses.empty() && options.given("max-line-bytes")) {
-      throw UsageError("--max-line-bytes is for files of text, and --corpus with --model reads none; leave it out");
-    }
+    options.refuse(settings.hypotheses.empty(), {"max-line-bytes"},
+                   "--{0} is for files of text, and --corpus with --model reads none; leave it out");
   }
   check_translation_options(options, settings.translation);
   auto& evaluation = settings.evaluation;
@@ -200,12 +182,7 @@ void check(const Options& options, Settings& settings) {
     throw UsageError("--chart shows at most {} systems, but there are {}; leave out --chart or some of the systems",
                      evaluate::kChartSystems, names.size());
   }
-  std::vector<fs::path> hypotheses, models;
-  for (const std::string& text : settings.hypotheses) hypotheses.push_back(named_path(text).path);
-  for (const std::string& text : settings.model) models.push_back(named_path(text).path);
-  check_each_once("hypotheses", hypotheses);
-  check_each_once("model", models);
-  check_each_once("references", {settings.references.begin(), settings.references.end()});
+  options.check_each_once({"hypotheses", "model", "references"});
   // What would be ignored is refused.
   for (const std::string& name : options.given_in("Search")) {
     if (settings.model.empty())
@@ -227,20 +204,17 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   const std::vector<std::string> names = names_of(settings);
   std::vector<std::vector<std::string>> systems;
   std::vector<std::string> models;  // the digests of those that translate, which are the last systems
-  {
-    std::vector<fs::path> texts(settings.references.begin(), settings.references.end());
-    for (const std::string& text : settings.hypotheses) texts.push_back(named_path(text).path);
-    if (!settings.source.empty()) texts.push_back(settings.source);
-    const PatienceForPipes patience(texts, settings.threads.stall_timeout, communicator);
-    comm::root_does(communicator, [&] {
-      test = test_of(settings);
-      for (const std::string& text : settings.hypotheses) {
-        const fs::path path = named_path(text).path;
-        systems.push_back(corpus::read_lines(path, settings.line_limit));
-        corpus::check_same_lines({path, systems.back().size()}, {test.place, test.references.front().size()});
-      }
-    });
-  }
+  std::vector<fs::path> texts(settings.references.begin(), settings.references.end());
+  for (const std::string& text : settings.hypotheses) texts.push_back(named_path(text).path);
+  texts.push_back(settings.source);
+  root_reads(texts, settings.threads.stall_timeout, communicator, [&] {
+    test = test_of(settings);
+    for (const std::string& text : settings.hypotheses) {
+      const fs::path path = named_path(text).path;
+      systems.push_back(corpus::read_lines(path, settings.line_limit));
+      corpus::check_same_lines({path, systems.back().size()}, {test.place, test.references.front().size()});
+    }
+  });
   for (const std::string& text : settings.model) {
     const auto [name, path] = named_path(text);
     auto loaded = train::open_model(path, communicator);
@@ -267,18 +241,12 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
 
   std::vector<evaluate::SystemOutput> outputs;
   for (std::size_t i = 0; i < systems.size(); ++i) outputs.push_back({names[i], systems[i]});
-  const bool corpus = !settings.corpus.empty();
-  auto evaluation = evaluate::evaluate({settings.set, test.references, test.sources, test.unknown_shares,
-                                        test.rarest_words, corpus ? &test.frequencies : nullptr},
-                                       outputs, settings.evaluation, [] {
-                                         if (stop_signal_came())
-                                           throw comm::Stopped("a signal asked to stop; nothing was printed");
-                                       });
+  auto evaluation = evaluate::evaluate(test, outputs, settings.evaluation, [] {
+    if (stop_signal_came()) throw comm::Stopped("a signal asked to stop; nothing was printed");
+  });
   for (std::size_t m = 0; m < models.size(); ++m) {
     evaluation.systems[systems.size() - models.size() + m].model = models[m];
   }
-  evaluation.source_language = test.source_language;
-  evaluation.target_language = test.target_language;
   print_results(
       settings.json, [&] { return evaluate::to_json(evaluation); },
       [&] {
@@ -291,13 +259,14 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
 }  // namespace
 
 std::unique_ptr<Invocation> make_evaluate() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "evaluate",
-      "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
-      "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
-      "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Under mpirun the models translate on all "
-      "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.",
-      "--hypotheses test.out --references test.fr --chrf", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"evaluate",
+       "Computes BLEU, and on request chrF, TER and sequence accuracy, over all sentences and by sentence "
+       "length, with 95% bootstrap intervals and tests of significance, for any number of systems side by "
+       "side. BLEU, chrF and TER are computed exactly as by sacreBLEU. Under mpirun the models translate on all "
+       "ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing.",
+       "--hypotheses test.out --references test.fr --chrf"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

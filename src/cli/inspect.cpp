@@ -1,12 +1,12 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/options/json_output.h"
+#include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/json_reader.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/corpus_view.h"
@@ -118,20 +118,6 @@ std::string text_of_value(const Json& value) {
   return text + "]";
 }
 
-/// Names and texts of a file that somebody sent, for a terminal.
-Json printable(const Json& json) {
-  if (json.is_string()) return rnnsearch::printable(as_string(json));
-  if (json.is_array()) {
-    Json items = Json::array();
-    for (const Json& item : json) items.push_back(printable(item));
-    return items;
-  }
-  if (!json.is_object()) return json;
-  Json members = Json::object();
-  for (const auto& [name, value] : json.items()) members[rnnsearch::printable(name)] = printable(value);
-  return members;
-}
-
 // Members one a line, objects indented below their name; history as columns.
 void print(const Json& json, const std::string& indent) {
   for (const auto& [name, value] : as_object(json).items()) {
@@ -221,9 +207,10 @@ int work(const Options& options, Settings& s, const comm::Communicator&) {
   }
   if (s.verify) result["verified"] = true;
   const auto text = [&] {
-    if (format != corpus::kCorpusFormat) return print(printable(result), "");
+    const Json shown = with_texts(result, printable);  // names and texts of a file that somebody sent, for a terminal
+    if (format != corpus::kCorpusFormat) return print(shown, "");
     try {
-      corpus::print_corpus(printable(result), std::cout);
+      corpus::print_corpus(shown, std::cout);
     } catch (const Error& error) {  // a number beyond all that is counted
       throw Error("{} is not a valid corpus ({}); use another copy of it", s.path, error.what());
     }
@@ -236,11 +223,12 @@ int work(const Options& options, Settings& s, const comm::Communicator&) {
 }  // namespace
 
 std::unique_ptr<Invocation> make_inspect() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "inspect",
-      "Shows what a corpus holds (pairs, words, lengths, unknown words, which pairs were dropped and why, sets) or "
-      "what a checkpoint holds (system, parameters with their shapes, options, progress of the training).",
-      "corpus.h5", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"inspect",
+       "Shows what a corpus holds (pairs, words, lengths, unknown words, which pairs were dropped and why, sets) or "
+       "what a checkpoint holds (system, parameters with their shapes, options, progress of the training).",
+       "corpus.h5"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

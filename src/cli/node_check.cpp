@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <unistd.h>
 
@@ -9,14 +9,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "cli/options/json_output.h"
-#include "cli/options/ranks.h"
+#include "cli/options/common.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/comm/communicator.h"
-#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/site/site_check.h"
@@ -47,10 +44,7 @@ site::NodeFacts own_facts(const comm::Communicator& communicator) {
 }
 
 std::string line_of(const Finding& finding) {
-  std::string level = site::name_of(finding.level), topic = finding.topic;
-  level.resize(9, ' ');
-  topic.resize(16, ' ');
-  return fmt::format("{}{}{}{}\n", level, topic, finding.text,
+  return fmt::format("{:<9}{:<16}{}{}\n", site::name_of(finding.level), finding.topic, finding.text,
                      finding.next_step.empty() ? "" : "; " + finding.next_step);
 }
 
@@ -155,14 +149,15 @@ int work(const Options&, Settings& s, const comm::Communicator& communicator) {
 }  // namespace
 
 std::unique_ptr<Invocation> make_node_check() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "node-check",
-      "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
-      "srun). It checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and "
-      "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
-      "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
-      "training would fail.",
-      "--folder runs", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"node-check",
+       "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
+       "srun). It checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and "
+       "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
+       "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
+       "training would fail.",
+       "--folder runs"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

@@ -1,21 +1,20 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <iostream>
 #include <thread>
 
-#include "cli/options/named_path.h"
+#include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/report/chart_file.h"
+#include "rnnsearch/report/line_chart.h"
 #include "rnnsearch/report/page.h"
-#include "rnnsearch/report/terminal_view.h"
+#include "rnnsearch/report/run.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -76,8 +75,8 @@ void check(const Options& options, Settings& settings) {
   if (settings.chart.empty() != settings.svg.empty()) {
     throw UsageError("--chart and --svg go together: a table of numbers, and the picture to make of it");
   }
-  if (options.given("chart-of") && settings.chart.empty()) throw UsageError("--chart-of is for --chart; give both");
-  if (options.given("every") && !settings.follow) throw UsageError("--every is for --follow; give both");
+  options.refuse(settings.chart.empty(), {"chart-of"}, "--{0} is for --chart; give both");
+  options.refuse(!settings.follow, {"every"}, "--{0} is for --follow; give both");
   if (!has_output(settings)) {
     if (!settings.svg.empty() && !settings.follow && !has_content(settings)) return;
     throw UsageError(
@@ -95,16 +94,7 @@ void check(const Options& options, Settings& settings) {
   if (!settings.markdown.empty() && settings.evaluation.empty() && settings.round.empty() && settings.section.empty()) {
     throw UsageError("--markdown writes tables, and there are none: give --evaluation, --round or --section FILE");
   }
-  std::vector<fs::path> runs;
-  for (const std::string& text : settings.run) runs.push_back(named_path(text).path);
-  check_each_once("run", runs);
-  const auto check_list = [](const char* option, const std::vector<std::string>& files) {
-    check_each_once(option, {files.begin(), files.end()});
-  };
-  check_list("evaluation", settings.evaluation);
-  check_list("alignment", settings.alignment);
-  check_list("round", settings.round);
-  check_list("section", settings.section);
+  options.check_each_once({"run", "evaluation", "alignment", "round", "section"});
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(settings.csv, ignored)) && !fs::is_directory(settings.csv, ignored))
     throw Error("--csv {} is a file, or a link to nothing; name a folder", settings.csv);
@@ -207,12 +197,13 @@ int work(const Options&, Settings& settings, const comm::Communicator&) {
 }  // namespace
 
 std::unique_ptr<Invocation> make_report() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "report",
-      "Makes one self-contained HTML page with BLEU by sentence length, scores, learning curves, soft "
-      "alignments, best and worst sentences, and how each run was made. Runs may still be training: "
-      "--follow keeps the page up to date, and --terminal shows their progress as text.",
-      "--run runs/small --evaluation bleu.json --output report.html", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"report",
+       "Makes one self-contained HTML page with BLEU by sentence length, scores, learning curves, soft "
+       "alignments, best and worst sentences, and how each run was made. Runs may still be training: "
+       "--follow keeps the page up to date, and --terminal shows their progress as text.",
+       "--run runs/small --evaluation bleu.json --output report.html"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

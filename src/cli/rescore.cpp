@@ -1,21 +1,19 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "cli/options/named_path.h"
-#include "cli/options/precision.h"
-#include "cli/options/ranks.h"
+#include "cli/options/common.h"
 #include "cli/options/translation_options.h"
-#include "cli/options/weights.h"
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
@@ -35,13 +33,45 @@ struct Settings {
   LineLimit line_limit;
   fs::path list, source, output, n_best_output;
   std::vector<std::string> model;
-  WeightOptions weights;
+  fs::path weights;
+  std::vector<std::string> weight;
   std::size_t batch_sentences = 80;
   ThreadOptions threads;
   std::string precision;
 
-  bool ranks() const { return !weights.file.empty() || !weights.weight.empty(); }
+  bool ranks() const { return !weights.empty() || !weight.empty(); }
 };
+
+/// Those of --weight. Throws UsageError for a text that is not NAME=NUMBER, and for a feature that has two.
+std::vector<evaluate::FeatureWeight> given_weights(const Settings& settings) {
+  std::vector<evaluate::FeatureWeight> given;
+  for (const std::string& text : settings.weight) {
+    const std::size_t equals = text.rfind('=');
+    double number = 0;
+    if (equals == std::string::npos || equals == 0 || !value::read(text.substr(equals + 1), number))
+      throw UsageError("--weight is '{}' but must be NAME=X, a feature and a number", printable(text));
+    const std::string name = text.substr(0, equals);
+    if (std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.first == name; }))
+      throw UsageError("--weight is given twice for {}; give each feature one weight", printable(name));
+    given.emplace_back(name, number);
+  }
+  return given;
+}
+
+/// The weight of each feature of the list: that of --weight, otherwise that of --weights, otherwise 0. Throws Error as
+/// evaluate::weights_of and evaluate::read_weights.
+std::vector<double> read_weights(const Settings& settings, const NBestList& list) {
+  std::vector<evaluate::FeatureWeight> all;
+  if (!settings.weights.empty()) {
+    std::string text;
+    const auto lines = corpus::read_lines(settings.weights, settings.line_limit);
+    for (const std::string& line : lines) text += line + "\n";
+    all = evaluate::read_weights(text, settings.weights.string());
+  }
+  const auto given = given_weights(settings);
+  all.insert(all.end(), given.begin(), given.end());
+  return evaluate::weights_of(list, settings.list.string(), all);
+}
 
 void declare(Options& options, Settings& settings) {
   options.group("Files");
@@ -55,9 +85,11 @@ void declare(Options& options, Settings& settings) {
       "log-probability becomes the feature NAME [the name of the run]. Models need no common vocabulary");
   declare(options, settings.line_limit);
   options.group("Ranking");
-  add_weights(options, settings.weights,
+  options.add("weights", settings.weights, kBasic, kInputFile,
               "weights of the features, a JSON file {\"weights\": {\"Name\": number}}; features without a weight have "
               "the weight 0");
+  options.add("weight", settings.weight, kBasic, Placeholder{"NAME=X"},
+              "weight of one feature; takes precedence over --weights");
   options.group("Results");
   options.add("output", settings.output, kBasic, kOutputText,
               "file for the translation of each line with the largest weighted sum [standard output, if there are "
@@ -88,7 +120,7 @@ void check(const Options&, Settings& settings) {
   if (settings.output.empty() && settings.n_best_output.empty()) {
     (settings.ranks() ? settings.output : settings.n_best_output) = "-";
   }
-  (void)given_weights(settings.weights);
+  (void)given_weights(settings);
 }
 
 /// Every translation of the list with its source line, in the order of the list; throws Interrupted when a stop signal
@@ -110,32 +142,25 @@ std::vector<decode::WordPair> pairs_of(const NBestList& list, std::span<const st
 }
 
 int work(const Options& options, Settings& settings, const comm::Communicator& communicator) {
-  const auto given = given_weights(settings.weights);
-
   settle_threads(settings.threads, communicator);
   set_precision(settings.precision, communicator);
   NBestList list;
   std::vector<std::string> sources, names;
   std::vector<double> weights;
   for (const std::string& model : settings.model) names.push_back(named_path(model).name);
-  {
-    std::vector<fs::path> texts{settings.list};
-    if (!settings.source.empty()) texts.push_back(settings.source);
-    if (!settings.weights.file.empty()) texts.push_back(settings.weights.file);
-    const PatienceForPipes patience(texts, settings.threads.stall_timeout, communicator);
-    comm::root_does(communicator, [&] {
-      list = read_list(settings.list, settings.line_limit);
-      if (!settings.source.empty()) {
-        sources = corpus::read_lines(settings.source, settings.line_limit);
-        evaluate::check_line_count(list, settings.list.string(), sources.size(), settings.source.string());
-      }
-      evaluate::check_feature_names(list, names);
-      NBestList with_models;
-      with_models.features = list.features;
-      with_models.features.insert(with_models.features.end(), names.begin(), names.end());
-      weights = read_weights(settings.weights, given, with_models, settings.list.string(), settings.line_limit);
-    });
-  }
+  root_reads({settings.list, settings.source, settings.weights}, settings.threads.stall_timeout, communicator, [&] {
+    list = evaluate::read_n_best_list(corpus::read_lines(settings.list, settings.line_limit), settings.list.string(),
+                                      stop_if_signal_came);
+    if (!settings.source.empty()) {
+      sources = corpus::read_lines(settings.source, settings.line_limit);
+      evaluate::check_line_count(list, settings.list.string(), sources.size(), settings.source.string());
+    }
+    evaluate::check_feature_names(list, names);
+    NBestList with_models;
+    with_models.features = list.features;
+    with_models.features.insert(with_models.features.end(), names.begin(), names.end());
+    weights = read_weights(settings, with_models);
+  });
   std::vector<train::LoadedModel> models;
   for (const std::string& model : settings.model)
     models.push_back(train::open_model(named_path(model).path, communicator));
@@ -218,16 +243,17 @@ int work(const Options& options, Settings& settings, const comm::Communicator& c
 }  // namespace
 
 std::unique_ptr<Invocation> make_rescore() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "rescore",
-      "Scores the translations of an n-best list with further models (forced decoding, as score does), each of which "
-      "adds a feature to the list, and ranks the translations by a weighted sum of all features. The models may be "
-      "of any kind: right-to-left, with other subwords, or without attention. Without weights the command prints the "
-      "list, with weights the best translations. Under mpirun the translations are distributed "
-      "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. If its outputs are files, the same "
-      "command then continues, also after a crash and on another number of ranks.",
-      "--list test.n-best --source test.en --model reversed=runs/reversed --weight score=1 --weight reversed=0.5",
-      Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"rescore",
+       "Scores the translations of an n-best list with further models (forced decoding, as score does), each of which "
+       "adds a feature to the list, and ranks the translations by a weighted sum of all features. The models may be "
+       "of any kind: right-to-left, with other subwords, or without attention. Without weights the command prints the "
+       "list, with weights the best translations. Under mpirun the translations are distributed "
+       "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. If its outputs are files, the "
+       "same "
+       "command then continues, also after a crash and on another number of ranks.",
+       "--list test.n-best --source test.en --model reversed=runs/reversed --weight score=1 --weight reversed=0.5"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

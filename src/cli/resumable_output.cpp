@@ -11,7 +11,7 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/options/precision.h"
+#include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"

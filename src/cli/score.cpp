@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <array>
@@ -7,12 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <span>
 
-#include "cli/options/json_output.h"
-#include "cli/options/models.h"
-#include "cli/options/precision.h"
-#include "cli/options/ranks.h"
+#include "cli/options/common.h"
+#include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
 #include "rnnsearch/base/error.h"
@@ -62,14 +59,11 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   settle_threads(s.threads, communicator);
   set_precision(s.precision, communicator);
   std::vector<std::string> sources, targets;
-  {
-    const PatienceForPipes patience({s.source_path, s.target_path}, s.threads.stall_timeout, communicator);
-    comm::root_does(communicator, [&] {
-      sources = corpus::read_lines(s.source_path, s.line_limit);
-      targets = corpus::read_lines(s.target_path, s.line_limit);
-      corpus::check_same_lines({s.source_path, sources.size()}, {s.target_path, targets.size()});
-    });
-  }
+  root_reads({s.source_path, s.target_path}, s.threads.stall_timeout, communicator, [&] {
+    sources = corpus::read_lines(s.source_path, s.line_limit);
+    targets = corpus::read_lines(s.target_path, s.line_limit);
+    corpus::check_same_lines({s.source_path, sources.size()}, {s.target_path, targets.size()});
+  });
   OpenModels opened(s.models, communicator);
   const decode::Translator translator = opened.translator();
   const auto input_line = [&](std::size_t i) { return sources[i] + "\t" + targets[i]; };
@@ -116,12 +110,10 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   if (!communicator.is_root()) return 0;
   const auto all = [&] {
     const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
-    Json result = Json::object();
-    result["log_probability"] = sum;
-    result["target_words"] = words;
-    result["perplexity"] = std::exp(-sum / static_cast<double>(words));
-    result["lines"] = scores;
-    return result;
+    return Json::object({{"log_probability", sum},
+                         {"target_words", words},
+                         {"perplexity", std::exp(-sum / static_cast<double>(words))},
+                         {"lines", scores}});
   };
   print_results(s.json, all, [&] { sink->publish(); });
   return 0;
@@ -130,13 +122,14 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
 }  // namespace
 
 std::unique_ptr<Invocation> make_score() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "score",
-      "Prints, for each line, the natural logarithm of the probability that a model, or an ensemble, gives to a "
-      "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are distributed over "
-      "the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. With --output the same command then "
-      "continues, also after a crash and on another number of ranks.",
-      "--model runs/small --source test.en --target test.fr", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"score",
+       "Prints, for each line, the natural logarithm of the probability that a model, or an ensemble, gives to a "
+       "translation, the end of the sentence included (forced decoding). Under mpirun the pairs are distributed over "
+       "the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85. With --output the same command then "
+       "continues, also after a crash and on another number of ranks.",
+       "--model runs/small --source test.en --target test.fr"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

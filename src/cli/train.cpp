@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,25 +7,18 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "cli/options/mixture_options.h"
-#include "cli/options/precision.h"
-#include "cli/options/ranks.h"
+#include "cli/options/common.h"
 #include "cli/options/training_options.h"
 #include "cli/progress.h"
-#include "cli/validation.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/cli/command.h"
-#include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/model/options.h"
@@ -154,9 +147,9 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
                        {"ranks", std::move(ranks)}});
 }
 
-void check(const Options&, Settings& s) {
+void check(const Options& options, Settings& s) {
   check_usage([&] {
-    check_mixture_options(s.mix);
+    options.check_each_once({"mix"});
     train::check(s.train);
     train::check(s.train, s.model);
     model::ModelOptions model = s.model;  // with any vocabulary, because the corpus has not been opened
@@ -285,9 +278,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   train::Validator validator;
   if (has_dev && validates(s.train)) {
     const auto keep = [&](std::uint64_t update, const std::string& translations) {
-      std::string digits = std::to_string(update);
-      digits.insert(0, digits.size() < 8 ? 8 - digits.size() : 0, '0');
-      run->write_validation(fmt::format("update-{}.txt", digits), translations);
+      run->write_validation(fmt::format("update-{:08}.txt", update), translations);
     };
     const auto show = [&](const std::string& translation) { reporter->translated(translation); };
     comm::agree(communicator, {fmt::format("the dev set of {}", s.corpus), "", [&] {
@@ -324,15 +315,16 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
 }  // namespace
 
 std::unique_ptr<Invocation> make_train() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "train",
-      "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
-      "resumed on any number of ranks. After SIGTERM or another signal that asks to stop, or shortly before the job "
-      "ends (--stop-before), the command writes a checkpoint and ends with exit code 85; the same command then resumes "
-      "the run. Options marked (fixed) cannot change when a run is resumed; those marked (first) decide how an empty "
-      "run begins and are ignored afterwards; all others may have another value in each attempt.",
-      "--preset small --corpus corpus.h5 --run runs/small --max-minutes 60",
-      Steps<Settings>{declare, check, work, true});
+  return invocation_of<Settings>(
+      {"train",
+       "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
+       "resumed on any number of ranks. After SIGTERM or another signal that asks to stop, or shortly before the job "
+       "ends (--stop-before), the command writes a checkpoint and ends with exit code 85; the same command then "
+       "resumes "
+       "the run. Options marked (fixed) cannot change when a run is resumed; those marked (first) decide how an empty "
+       "run begins and are ignored afterwards; all others may have another value in each attempt.",
+       "--preset small --corpus corpus.h5 --run runs/small --max-minutes 60"},
+      declare, check, work, true);
 }
 
 }  // namespace rnnsearch::cli

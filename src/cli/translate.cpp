@@ -1,21 +1,16 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <algorithm>
 #include <iostream>
 #include <optional>
 
-#include "cli/n_best.h"
-#include "cli/options/constraint_options.h"
-#include "cli/options/models.h"
-#include "cli/options/precision.h"
-#include "cli/options/ranks.h"
-#include "cli/options/shortlist_options.h"
+#include "cli/options/common.h"
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
-#include "cli/translation_input.h"
+#include "cli/translation_lines.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::cli {
@@ -23,19 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string lines_of(std::size_t count) {
-  return fmt::format("{}{}", count, count == 1 ? " line" : " lines");
-}
-
 /// Empty when every first search finished something.
 std::string sentence_of_retries(std::size_t retried, std::size_t cut_off, std::size_t retry_below) {
   std::string sentence;
   if (retried > 0) {
-    sentence = fmt::format("no hypothesis of {} ended in the first search, but in a later one", lines_of(retried));
+    sentence =
+        fmt::format("no hypothesis of {} ended in the first search, but in a later one", counted(retried, "line"));
   }
   if (cut_off > 0) {
     sentence += fmt::format("{}{}{} cut off at the maximum length, because no hypothesis ended{}",
-                            sentence.empty() ? "" : "; ", lines_of(cut_off), cut_off == 1 ? " was" : " were",
+                            sentence.empty() ? "" : "; ", counted(cut_off, "line"), cut_off == 1 ? " was" : " were",
                             retry_below == 0 ? " and --retry-below is 0" : "");
   }
   return sentence;
@@ -46,26 +38,20 @@ void check_stream(const Options& options, bool stream, InputFormat input_format,
   if (input_format == InputFormat::kJson && options.given("n-best-format") && n_best_format != NBestFormat::kJson) {
     throw UsageError("--input-format json answers in JSON; leave --n-best-format out, or let it be json");
   }
-  for (const auto& [option, member] : {std::pair{"prefix", "\"prefix\": ...}"}, {"require", "\"require\": [...]}"}}) {
-    if (!stream || !options.given(option)) continue;
-    throw UsageError("--stream takes no --{}; give each line its own: --input-format json, {{\"source\": ..., {}",
-                     option, member);
-  }
-  for (const char* option : {"input", "output"}) {
-    if (stream && options.given(option))
-      throw UsageError("--stream translates from standard input to standard output; leave --{} out", option);
-  }
+  options.refuse(stream, {"prefix"},
+                 "--stream takes no --{0}; give each line its own: --input-format json, "
+                 "{{\"source\": ..., \"prefix\": ...}}");
+  options.refuse(stream, {"require"},
+                 "--stream takes no --{0}; give each line its own: --input-format json, "
+                 "{{\"source\": ..., \"require\": [...]}}");
+  options.refuse(stream, {"input", "output"},
+                 "--stream translates from standard input to standard output; leave --{0} out");
 }
 
-struct Settings {
+struct Settings : TranslateOptions {
   ModelChoice models;
   fs::path input, output;
-  LineLimit line_limit;
-  Constraints constraints;
-  ShortlistOptions shortlist;
-  decode::TranslationOptions translation;
   NBestFormat n_best_format = NBestFormat::kPlain;
-  SamplingOptions sampling;
   bool stream = false;
   InputFormat input_format = InputFormat::kPlain;
   ThreadOptions threads;
@@ -96,11 +82,7 @@ void declare(Options& options, Settings& s) {
               "text ||| score', where the score is the natural logarithm of the probability, changed by --normalize, "
               "penalties and bonus. moses: 'line ||| text ||| features ||| score ||| alignment ||| word scores'. json: "
               "one JSON object per translation");
-  add_translation_options(options, s.translation);
-  add_maximum_source_length(options, s.translation);
-  add_shortlist_options(options, s.shortlist);
-  add_constraint_options(options, s.constraints, s.translation.search);
-  add_sampling_options(options, s.sampling);
+  add_translate_options(options, s);
   options.group("Machine");
   add_threads(options, s.threads);
   add_precision(options, s.precision, ModelUse::kTrained);
@@ -111,15 +93,12 @@ void check(const Options& options, Settings& s) {
     if (*path == "-") path->clear();
   }
   check_models(options, s.models);
-  check_translation_options(options, s.translation);
-  check_shortlist_options(options, s.shortlist);
-  check_constraint_options(options, s.translation, s.sampling.sample);
-  s.copies = copy_patterns_from(s.constraints.copy_patterns);
+  check_translate_options(options, s);
+  s.copies = copy_patterns_from(s.copy_patterns);
   check_stream(options, s.stream, s.input_format, s.n_best_format);
   s.n_best = options.given("n-best") || options.given("n-best-format");
   s.translation.details = s.n_best_format != NBestFormat::kPlain || (s.n_best && s.input_format == InputFormat::kJson);
-  take_sampling_options(options, s.sampling, s.translation.search);
-  if (!s.sampling.sample && s.translation.search.n_best > s.translation.search.beam) {
+  if (!s.sample && s.translation.search.n_best > s.translation.search.beam) {
     throw UsageError("--n-best is {} but --beam is {}: a beam holds no more translations than its width",
                      s.translation.search.n_best, s.translation.search.beam);
   }
@@ -131,43 +110,26 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   OpenModels opened(s.models, communicator);
   if (s.copies) opened.copy(s.copies);
   const decode::Translator translator = opened.translator();
-  if (!s.shortlist.table.empty()) {
-    const PatienceForPipes patience({s.shortlist.table}, s.threads.stall_timeout, communicator);
-    take_shortlist(s.shortlist, s.line_limit, translator, communicator, s.translation.search);
-  }
-  {
-    std::vector<fs::path> lists;
-    for (const fs::path& file : {s.constraints.forbid, s.constraints.glossary}) {
-      if (!file.empty()) lists.push_back(file);
-    }
-    const PatienceForPipes patience(lists, s.threads.stall_timeout, communicator);
-    take_constraints(s.constraints, s.line_limit, translator, communicator, s.translation);
-  }
+  read_search_files(s, translator, s.threads.stall_timeout, communicator);
   std::optional<TranslationInput> source;
   std::optional<ResumableOutput> sink;
   Progress progress(!communicator.is_root());
-  std::vector<fs::path> files{s.input};
-  for (const fs::path& file : {s.constraints.files.prefixes, s.constraints.files.required}) {
-    if (!file.empty()) files.push_back(file);
-  }
-  {
-    const PatienceForPipes patience(files, s.threads.stall_timeout, communicator);
-    comm::root_does(communicator, [&] {
-      Config dependencies = dependencies_of(options, {"input", "output", "model", "batch-sentences"});
-      dependencies["--model"] = opened.digests();
-      sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies), std::cout);
-      if (s.stream) {
-        source.emplace(s.input_format, refusals_of(translator, s.translation.search), s.line_limit);
-      } else {
-        source.emplace(s.input, s.constraints.files, s.line_limit);
-      }
-      sink->skip(source->name(), [&]() -> std::optional<std::string> {
-        const Portion line = source->next(1);
-        return line.lines.empty() ? std::nullopt : std::optional(line.lines.front());
-      });
-      if (sink->lines() > 0) progress.say(fmt::format("[translate] continues after line {}", sink->lines()));
+  const std::vector<fs::path> files{s.input.empty() ? "-" : s.input, s.files.prefixes, s.files.required};
+  root_reads(files, s.threads.stall_timeout, communicator, [&] {
+    Config dependencies = dependencies_of(options, {"input", "output", "model", "batch-sentences"});
+    dependencies["--model"] = opened.digests();
+    sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies), std::cout);
+    if (s.stream) {
+      source.emplace(s.input_format, refusals_of(translator, s.translation.search), s.line_limit);
+    } else {
+      source.emplace(s.input, s.files, s.line_limit);
+    }
+    sink->skip(source->name(), [&]() -> std::optional<std::string> {
+      const Portion line = source->next(1);
+      return line.lines.empty() ? std::nullopt : std::optional(line.lines.front());
     });
-  }
+    if (sink->lines() > 0) progress.say(fmt::format("[translate] continues after line {}", sink->lines()));
+  });
 
   // In portions, so that memory does not grow with the text; large ones, so that each batch holds equal lengths, unless
   // somebody waits for each translation. The first ones are small, because a command that is killed loses its portion.
@@ -176,12 +138,11 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   std::size_t before = sink ? sink->lines() : 0;
   bool stopped = false;
   std::size_t retried = 0, cut_off = 0, in_parts = 0;  // lines
-  UnmetLines unmet;
+  UnmetLines unmet(progress);
   for (bool more = true; more;) {
     Portion read;
     try {
-      const PatienceForPipes patience(files, s.threads.stall_timeout, communicator);
-      comm::root_does(communicator, [&] { read = source->next(portion); });
+      root_reads(files, s.threads.stall_timeout, communicator, [&] { read = source->next(portion); });
     } catch (const comm::Stopped&) {
       stopped = true;
       break;
@@ -192,7 +153,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
     if (count == 0) break;
     if (!s.stream) portion = std::min(2 * portion, 64 * least);
     if (source) {
-      unmet.note_prefixes(read.prefixes, {source->name(), before}, translator, s.translation.search, progress);
+      unmet.note_prefixes(read.prefixes, {source->name(), before}, translator, s.translation.search);
     }
     auto translations = decode::translate_lines(
         translator,
@@ -223,7 +184,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
     }
     for (std::size_t i = 0; i < translations.size(); ++i) {
       const auto& line = translations[i];
-      unmet.note(line.front(), source->name(), before + i, progress);
+      unmet.note(line.front(), source->name(), before + i);
       retried += line.front().retried ? 1 : 0;
       cut_off += line.front().cut_off ? 1 : 0;
       in_parts += line.front().parts > 1 ? 1 : 0;
@@ -232,7 +193,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
     before += translations.size();
     if (stopped) break;
   }
-  unmet.finish(progress);
+  unmet.finish();
   if (const auto sentence = sentence_of_retries(retried, cut_off, s.translation.search.retry_below);
       !sentence.empty()) {
     progress.say("[translate] " + sentence);
@@ -248,16 +209,17 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
 }  // namespace
 
 std::unique_ptr<Invocation> make_translate() {
-  return std::make_unique<InvocationOf<Settings>>(
-      "translate",
-      "Translates text, one sentence per line, with a trained "
-      "model or an ensemble. Under mpirun the lines are distributed over the ranks; the output is in the order of "
-      "the input. The translation of a line without words is an empty line. After SIGTERM or SIGUSR1 the command "
-      "stops at once, even inside a sentence, prints the number of finished lines, and ends with exit code 85. With "
-      "--output the same command then continues, also after a crash and on another number of ranks; until all lines "
-      "are "
-      "translated, they are in OUTPUT.partial.",
-      "--model runs/small --input test.en --output test.out", Steps<Settings>{declare, check, work});
+  return invocation_of<Settings>(
+      {"translate",
+       "Translates text, one sentence per line, with a trained "
+       "model or an ensemble. Under mpirun the lines are distributed over the ranks; the output is in the order of "
+       "the input. The translation of a line without words is an empty line. After SIGTERM or SIGUSR1 the command "
+       "stops at once, even inside a sentence, prints the number of finished lines, and ends with exit code 85. With "
+       "--output the same command then continues, also after a crash and on another number of ranks; until all lines "
+       "are "
+       "translated, they are in OUTPUT.partial.",
+       "--model runs/small --input test.en --output test.out"},
+      declare, check, work);
 }
 
 }  // namespace rnnsearch::cli

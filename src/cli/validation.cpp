@@ -1,4 +1,4 @@
-#include "cli/validation.h"
+#include "cli/options/training_options.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,6 @@
 #include <numeric>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/decode/translate.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,10 +51,9 @@ void sort_once(Links& links) {
   links.erase(std::unique(links.begin(), links.end()), links.end());
 }
 
-/// Calls found(MarkedLink) for each link of the line.
-template <class Found>
-void for_every_link(std::string_view line, const std::string& location, std::uint32_t first_index, bool gold,
-                    const Found& found) {
+/// gold: links may be possible only; otherwise all are sure.
+GoldLinks read_links(std::string_view line, const std::string& location, std::uint32_t first_index, bool gold) {
+  GoldLinks links;
   std::size_t count = 0;
   for (const std::string_view text : text::split_views(line)) {
     ++count;
@@ -72,8 +70,12 @@ void for_every_link(std::string_view line, const std::string& location, std::uin
           "{}-{}",
           location, count, shown(text), first_index, first_index + 1);
     }
-    found(*link);
+    links.possible.push_back(link->link);
+    if (link->sure) links.sure.push_back(link->link);
   }
+  sort_once(links.sure);
+  sort_once(links.possible);
+  return links;
 }
 
 std::uint64_t common(const Links& a, const Links& b) {
@@ -105,21 +107,11 @@ Link link(std::size_t source, std::size_t target) {
 }  // namespace
 
 Links links_of(std::string_view line, const std::string& location, std::uint32_t first_index) {
-  Links links;
-  for_every_link(line, location, first_index, false, [&](const MarkedLink& marked) { links.push_back(marked.link); });
-  sort_once(links);
-  return links;
+  return read_links(line, location, first_index, false).sure;
 }
 
 GoldLinks gold_links_of(std::string_view line, const std::string& location, std::uint32_t first_index) {
-  GoldLinks gold;
-  for_every_link(line, location, first_index, true, [&](const MarkedLink& marked) {
-    gold.possible.push_back(marked.link);
-    if (marked.sure) gold.sure.push_back(marked.link);
-  });
-  sort_once(gold.sure);
-  sort_once(gold.possible);
-  return gold;
+  return read_links(line, location, first_index, true);
 }
 
 std::vector<GoldLinks> read_gold_links(std::span<const std::string> lines, const std::string& name,
@@ -192,16 +184,14 @@ Links threshold_links(const SoftAlignment& alignment, float threshold) {
 }
 
 Json json_of(const AlignmentScore& score) {
-  Json result = Json::object();
-  result["alignment_error_rate"] = score.error_rate;
-  result["precision"] = score.precision;
-  result["recall"] = score.recall;
-  result["f1"] = score.f1;
-  result["links"] = score.statistics.links;
-  result["sure"] = score.statistics.sure;
-  result["correct_sure"] = score.statistics.correct_sure;
-  result["correct_possible"] = score.statistics.correct_possible;
-  return result;
+  return Json::object({{"alignment_error_rate", score.error_rate},
+                       {"precision", score.precision},
+                       {"recall", score.recall},
+                       {"f1", score.f1},
+                       {"links", score.statistics.links},
+                       {"sure", score.statistics.sure},
+                       {"correct_sure", score.statistics.correct_sure},
+                       {"correct_possible", score.statistics.correct_possible}});
 }
 
 std::string lines_of(const AlignmentScore& score) {

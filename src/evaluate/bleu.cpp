@@ -1,13 +1,12 @@
 #include "rnnsearch/evaluate/bleu.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <utility>
 
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 
@@ -31,26 +30,22 @@ double distance(std::uint64_t a, std::uint64_t b) {
 
 BleuStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const BleuOptions& options) {
-  if (references.empty()) throw Error("evaluate: a sentence has no reference; BLEU needs at least one");
+  assert(!references.empty());
   const std::size_t texts = 1 + references.size();
   std::vector<std::string> lines;
   lines.push_back(tokenized(hypothesis, options));
   for (const std::string_view reference : references) lines.push_back(tokenized(reference, options));
 
-  std::vector<Ngram<std::string_view>> words;
-  std::vector<std::size_t> lengths(texts);
-  std::vector<std::vector<std::uint64_t>> word_ids(texts);
-  for (std::uint32_t t = 0; t < texts; ++t) {
-    for (const std::string_view word : text::split_views(lines[t])) words.push_back({word, t, lengths[t]++});
-    word_ids[t].resize(lengths[t]);
-  }
+  const auto [word_ids, matches] = identify_words(lines);
+  std::vector<std::size_t> lengths;
+  for (const auto& of_text : word_ids) lengths.push_back(of_text.size());
 
   BleuStatistics statistics;
   statistics.hypothesis_length = lengths[0];
   statistics.reference_length = *std::min_element(lengths.begin() + 1, lengths.end(), [&](auto a, auto b) {
     return std::pair(distance(a, lengths[0]), a) < std::pair(distance(b, lengths[0]), b);
   });
-  statistics.correct[0] = identify(words, texts, word_ids);
+  statistics.correct[0] = matches;
   statistics.total[0] = lengths[0];
 
   // An n-gram is represented by the id of the (n-1)-gram at its position and its last word. This is exact, unlike a
@@ -108,13 +103,17 @@ std::size_t word_count(std::string_view line, const BleuOptions& options) {
   return text::split_views(tokenized(line, options)).size();
 }
 
+std::string signature_head(std::size_t references, const std::optional<Bootstrap>& bootstrap) {
+  return fmt::format("nrefs:{}{}", references,
+                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "");
+}
+
 std::string signature(const BleuOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
   std::string smooth = name_of(options.smoothing);
   if (options.smoothing == Smoothing::kFloor || options.smoothing == Smoothing::kAddK) {
     smooth = fmt::format("{}[{:.2f}]", smooth, smooth_value(options));
   }
-  return fmt::format("nrefs:{}{}|case:{}|eff:{}|tok:{}|smooth:{}|version:rnnsearch-{}", references,
-                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "",
+  return fmt::format("{}|case:{}|eff:{}|tok:{}|smooth:{}|version:rnnsearch-{}", signature_head(references, bootstrap),
                      options.lowercase ? "lc" : "mixed", options.effective_order ? "yes" : "no",
                      text::name_of(options.tokenizer), smooth, kVersion);
 }

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <mutex>
 #include <utility>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -17,6 +16,10 @@ std::string label_of(std::span<const std::size_t> edges, std::size_t bucket) {
   if (bucket == edges.size()) return fmt::format("over {}", edges.back());
   const std::size_t first = edges[bucket - 1] + 1;
   return first == edges[bucket] ? std::to_string(first) : fmt::format("{}-{}", first, edges[bucket]);
+}
+
+double ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 }  // namespace
@@ -31,18 +34,13 @@ void check_edges(std::span<const std::size_t> edges) {
 
 Buckets by_length(std::span<const std::string> references, std::span<const std::string> sources, LengthOf length,
                   std::span<const std::size_t> edges, const BleuOptions& tokens) {
-  check_edges(edges);
   assert(length != LengthOf::kLongest || sources.size() == references.size());
   std::vector<std::size_t> bucket_of(length == LengthOf::kSource ? sources.size() : references.size());
-  constexpr std::size_t kLinesPerPiece = 256;
-  parallel_for(ceil_div(bucket_of.size(), kLinesPerPiece), [&](std::size_t piece) {
-    const std::size_t end = std::min(bucket_of.size(), (piece + 1) * kLinesPerPiece);
-    for (std::size_t i = piece * kLinesPerPiece; i < end; ++i) {
-      std::size_t words = 0;
-      if (length != LengthOf::kSource) words = word_count(references[i], tokens);
-      if (length != LengthOf::kReference) words = std::max(words, word_count(sources[i], tokens));
-      bucket_of[i] = static_cast<std::size_t>(std::lower_bound(edges.begin(), edges.end(), words) - edges.begin());
-    }
+  for_each_line(bucket_of.size(), [&](std::size_t i) {
+    std::size_t words = 0;
+    if (length != LengthOf::kSource) words = word_count(references[i], tokens);
+    if (length != LengthOf::kReference) words = std::max(words, word_count(sources[i], tokens));
+    bucket_of[i] = static_cast<std::size_t>(std::lower_bound(edges.begin(), edges.end(), words) - edges.begin());
   });
   Buckets buckets;
   buckets.sentences.resize(edges.size() + 1);
@@ -78,6 +76,42 @@ Buckets by_frequency(std::span<const std::uint64_t> frequencies) {
     if (frequencies[i] != kNoWord) buckets.sentences[frequency_bucket(frequencies[i])].push_back(i);
   }
   return buckets;
+}
+
+double WordAccuracy::precision() const {
+  return ratio(correct, hypothesis);
+}
+double WordAccuracy::recall() const {
+  return ratio(correct, words);
+}
+double WordAccuracy::f1() const {
+  return ratio(2 * correct, hypothesis + words);
+}  // the harmonic mean of precision and recall
+
+std::vector<WordAccuracy> word_accuracies(std::span<const std::string> hypotheses,
+                                          std::span<const std::string> references, const WordFrequencies& frequencies) {
+  assert(hypotheses.size() == references.size());
+  std::vector<WordAccuracy> sums(frequency_labels().size());
+  std::mutex mutex;
+  for_each_line(hypotheses.size(), [&](std::size_t i) {
+    auto ours = frequencies.words(hypotheses[i]), theirs = frequencies.words(references[i]);
+    std::sort(ours.begin(), ours.end());
+    std::sort(theirs.begin(), theirs.end());
+    std::vector<std::string> both;  // common words, each as often as on the side that has it less often
+    std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(both));
+    std::vector<std::pair<std::size_t, std::uint64_t WordAccuracy::*>>
+        found;  // the bucket of each word, and what counts it
+    const auto find = [&](const std::vector<std::string>& words, std::uint64_t WordAccuracy::*count) {
+      for (const auto& word : words) found.emplace_back(frequency_bucket(frequencies.count(word)), count);
+    };
+    find(ours, &WordAccuracy::hypothesis);
+    find(theirs, &WordAccuracy::words);
+    find(both, &WordAccuracy::correct);
+    const std::lock_guard lock(mutex);
+    for (const auto& [bucket, count] : found) ++(sums[bucket].*count);
+  });
+  for (std::size_t b = 0; b < sums.size(); ++b) sums[b].label = frequency_labels()[b];
+  return sums;
 }
 
 }  // namespace rnnsearch::evaluate

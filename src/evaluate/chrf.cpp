@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <utility>
 
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/version.h"
@@ -122,7 +121,7 @@ void count_characters(const std::u32string& hypothesis, const std::u32string& re
 ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const ChrfOptions& options) {
   assert(options.word_orders <= kWordOrders);
-  if (references.empty()) throw Error("evaluate: a sentence has no reference; chrF needs at least one");
+  assert(!references.empty());
   const Text own(hypothesis, options);
   ChrfStatistics best;
   double best_score = -1;
@@ -152,14 +151,14 @@ double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options) {
   if (precision + recall == 0) return 0;
   precision /= orders;
   recall /= orders;
-  const double factor = options.beta * options.beta;
+  constexpr double kBeta = 2, factor = kBeta * kBeta;  // recall counts beta times as much as precision
   return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
 }
 
 std::string signature(const ChrfOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
-  return fmt::format("nrefs:{}{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:rnnsearch-{}", references,
-                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "",
-                     options.lowercase ? "lc" : "mixed", kCharacterOrders, options.word_orders, kVersion);
+  return fmt::format("{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:rnnsearch-{}",
+                     signature_head(references, bootstrap), options.lowercase ? "lc" : "mixed", kCharacterOrders,
+                     options.word_orders, kVersion);
 }
 
 }  // namespace rnnsearch::evaluate

@@ -1,13 +1,13 @@
 #include "rnnsearch/evaluate/evaluation.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 
 #include "evaluate/resampling.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/chrf.h"
-#include "rnnsearch/evaluate/options.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -88,35 +88,6 @@ BleuStatistics bleu_statistics(const Counts& counts, std::span<const std::size_t
   return statistics_of<BleuStatistics>(sums_of(counts, sentences).data(), counts.width);
 }
 
-void check(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options) {
-  if (systems.empty()) throw Error("evaluate: there are no systems to score");
-  const std::size_t lines = systems.front().hypotheses.size();
-  if (lines == 0) throw Error("evaluate: nothing to score: there are 0 hypotheses");
-  const auto same = [&](std::size_t count, const char* what) {
-    if (count == lines) return;
-    throw Error("evaluate: {} hypotheses but {} {}; one is needed for each", lines, count, what);
-  };
-  std::vector<std::string> names;
-  for (std::size_t s = 0; s < systems.size(); ++s) {
-    if (systems[s].hypotheses.size() != lines) {
-      throw Error("evaluate: {} has {} hypotheses but {} has {}; all must translate the same sentences",
-                  systems.front().system, lines, systems[s].system, systems[s].hypotheses.size());
-    }
-    names.push_back(systems[s].system);
-  }
-  if (options.length != LengthOf::kReference) same(test.sources.size(), "source sentences");
-  if (!test.sources.empty()) same(test.sources.size(), "source sentences");
-  if (!test.unknown_shares.empty()) same(test.unknown_shares.size(), "shares of unknown words");
-  if (!test.rarest_words.empty()) same(test.rarest_words.size(), "frequencies of rarest words");
-  if ((options.by_unknown_share && test.unknown_shares.empty()) ||
-      (options.by_rarest_word && test.rarest_words.empty()) ||
-      (options.words_by_frequency && test.frequencies == nullptr)) {
-    throw Error("evaluate: the words of the training text are unknown, so scores cannot be broken down by them");
-  }
-  check_systems(options, names);
-  if (options.significance.samples == 0) throw Error("evaluate: a significance test needs samples");
-}
-
 /// The BLEU options for single sentences.
 BleuOptions for_sentences(BleuOptions options) {
   options.smoothing = Smoothing::kExp;
@@ -192,14 +163,16 @@ class Evaluator {
       row.label = label;
       row.sentences = sentences.size();
       row.bleu = bleu_of(bleu_statistics(scored_[s].front(), sentences), options_.bleu);
-      points[s * metrics] = row.bleu.score;
-      interval(s * metrics, row.low, row.high);
-      for (std::size_t m = 1; m < metrics; ++m) {
+      for (std::size_t m = 0; m < metrics; ++m) {
         const Counts& counts = scored_[s][m];
-        MetricScore other{counts.metric, score_of(counts, sentences), {}, {}, counts.signature};
-        points[s * metrics + m] = other.score;
-        interval(s * metrics + m, other.low, other.high);
-        row.others.push_back(std::move(other));
+        MetricScore score{counts.metric, score_of(counts, sentences), {}, {}, counts.signature};
+        points[s * metrics + m] = score.score;
+        interval(s * metrics + m, score.low, score.high);
+        if (m == 0) {
+          row.low = score.low, row.high = score.high;
+        } else {
+          row.others.push_back(std::move(score));
+        }
       }
     }
     if (tested) compare(label, sentences, tables, points, scores);
@@ -295,12 +268,16 @@ std::optional<double> share_of_best(const SystemEvaluation& system, std::size_t 
 
 Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options,
                     const std::function<void()>& poll) {
-  check(test, systems, options);
+  assert(!systems.empty());
+  const std::size_t lines = systems.front().hypotheses.size();
+  if (lines == 0) throw Error("evaluate: nothing to score: there are 0 hypotheses");
   const auto polled = [&] {
     if (poll) poll();
   };
   Evaluation evaluation;
   if (!test.name.empty()) evaluation.set = test.name;
+  evaluation.source_language = test.source_language;
+  evaluation.target_language = test.target_language;
   evaluation.references = test.references.size();
   evaluation.length = options.length;
   evaluation.length_tokenizer = options.length_tokenizer.value_or(options.bleu.tokenizer);
@@ -321,7 +298,7 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   const Buckets buckets = by_length(test.references[0], test.sources, options.length, options.edges, tokens);
 
   Evaluator evaluator(scored, options, baseline, evaluation);
-  std::vector<std::size_t> all(systems.front().hypotheses.size());
+  std::vector<std::size_t> all(lines);
   std::iota(all.begin(), all.end(), std::size_t{0});
   const auto each = [&](std::vector<BucketScore> row, auto&& put) {
     for (std::size_t s = 0; s < systems.size(); ++s) put(evaluation.systems[s], std::move(row[s]));
@@ -348,7 +325,7 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   if (options.by_rarest_word) rows(by_frequency(test.rarest_words), &SystemEvaluation::by_rarest_word, false);
   for (std::size_t s = 0; options.words_by_frequency && s < systems.size(); ++s) {
     evaluation.systems[s].words_by_frequency =
-        word_accuracies(systems[s].hypotheses, test.references[0], *test.frequencies);
+        word_accuracies(systems[s].hypotheses, test.references[0], test.frequencies);
     polled();
   }
   if (options.sentences) evaluation.sentences = sentences_of(test, systems, scored, buckets, options.bleu);

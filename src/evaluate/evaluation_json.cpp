@@ -1,4 +1,4 @@
-#include "rnnsearch/evaluate/evaluation_json.h"
+#include "rnnsearch/evaluate/evaluation.h"
 
 #include <algorithm>
 #include <concepts>

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
 
@@ -35,6 +39,24 @@ std::uint64_t identify(std::vector<Ngram<Key>>& ngrams, std::size_t texts,
     matches += std::min(counts[0], *std::max_element(counts.begin() + 1, counts.end()));
   }
   return matches;
+}
+
+/// The words of texts (0: the hypothesis) as numbers: ids[text][position], equal for equal words.
+struct Words {
+  std::vector<std::vector<std::uint64_t>> ids;
+  std::uint64_t matches = 0;  // as of identify
+};
+inline Words identify_words(const std::vector<std::string>& lines) {
+  Words result{std::vector<std::vector<std::uint64_t>>(lines.size())};
+  std::vector<Ngram<std::string_view>> words;
+  for (std::uint32_t t = 0; t < lines.size(); ++t) {
+    for (const std::string_view word : text::split_views(lines[t])) {
+      words.push_back({word, t, result.ids[t].size()});
+      result.ids[t].push_back(0);
+    }
+  }
+  result.matches = identify(words, lines.size(), result.ids);
+  return result;
 }
 
 }  // namespace rnnsearch::evaluate

@@ -1,9 +1,8 @@
-#include "rnnsearch/evaluate/options.h"
+#include "rnnsearch/evaluate/evaluation.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 
 #include "rnnsearch/base/error.h"
 

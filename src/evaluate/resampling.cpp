@@ -1,7 +1,5 @@
 #include "evaluate/resampling.h"
 
-#include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <type_traits>
@@ -19,20 +17,10 @@ using Sums = std::array<std::uint64_t, Counts::kMaxWidth>;
 template <std::size_t kWidth>
 using Width = std::integral_constant<std::size_t, kWidth>;
 void with_width(std::size_t width, const auto& act) {
-  switch (width) {
-    case 2:
-      return act(Width<2>{});  // TER
-    case 4:
-      return act(Width<4>{});  // sequence accuracy
-    case 10:
-      return act(Width<10>{});  // BLEU
-    case 18:
-      return act(Width<18>{});  // chrF
-    case 24:
-      return act(Width<24>{});  // chrF++
-    default:
-      return act(width);
-  }
+  const auto is = [&]<std::size_t kWidth>(Width<kWidth> usual) { return width == kWidth && (act(usual), true); };
+  // TER, sequence accuracy, BLEU, chrF, chrF++
+  if (is(Width<2>{}) || is(Width<4>{}) || is(Width<10>{}) || is(Width<18>{}) || is(Width<24>{})) return;
+  act(width);
 }
 template <class T>
 constexpr std::size_t kLargest = Counts::kMaxWidth;

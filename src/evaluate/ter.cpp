@@ -1,6 +1,7 @@
 #include "rnnsearch/evaluate/ter.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -357,20 +358,12 @@ class Shifter {
 
 TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                   const TerOptions& options) {
-  if (references.empty()) throw Error("evaluate: a sentence has no reference; TER needs at least one");
+  assert(!references.empty());
   const std::size_t texts = 1 + references.size();
   std::vector<std::string> lines;
   lines.push_back(tokenized(hypothesis, options));
   for (const std::string_view reference : references) lines.push_back(tokenized(reference, options));
-  std::vector<Ngram<std::string_view>> words;
-  std::vector<std::vector<Word>> ids(texts);
-  for (std::uint32_t t = 0; t < texts; ++t) {
-    for (const std::string_view word : text::split_views(lines[t])) {
-      words.push_back({word, t, ids[t].size()});
-      ids[t].push_back(0);
-    }
-  }
-  identify(words, texts, ids);
+  const auto ids = identify_words(lines).ids;
 
   TerStatistics statistics;
   statistics.edits = std::numeric_limits<std::uint64_t>::max();
@@ -390,10 +383,9 @@ double ter_of(const TerStatistics& statistics, std::size_t references) {
 
 std::string signature(const TerOptions& options, std::size_t references, const std::optional<Bootstrap>& bootstrap) {
   const auto yes = [](bool value) { return value ? "yes" : "no"; };
-  return fmt::format("nrefs:{}{}|case:{}|tok:tercom|norm:{}|punct:{}|asian:{}|version:rnnsearch-{}", references,
-                     bootstrap ? fmt::format("|bs:{}|seed:{}", bootstrap->samples, bootstrap->seed) : "",
-                     options.case_sensitive ? "mixed" : "lc", yes(options.normalized), yes(!options.no_punct),
-                     yes(options.asian_support), kVersion);
+  return fmt::format("{}|case:{}|tok:tercom|norm:{}|punct:{}|asian:{}|version:rnnsearch-{}",
+                     signature_head(references, bootstrap), options.case_sensitive ? "mixed" : "lc",
+                     yes(options.normalized), yes(!options.no_punct), yes(options.asian_support), kVersion);
 }
 
 }  // namespace rnnsearch::evaluate

@@ -20,10 +20,6 @@ using evaluate::SystemEvaluation;
 constexpr double kHighlySignificant = 0.01;
 constexpr const char *kNothing = "\u2013", *kDoubtful = "\u2020";
 
-void add_once(std::vector<std::string>& list, const std::string& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
-}
-
 std::string stars(const Comparison* comparison) {
   return comparison == nullptr || !comparison->significant() ? "" : *comparison->p < kHighlySignificant ? "**" : "*";
 }
@@ -112,6 +108,10 @@ std::vector<Breakdown> breakdowns_of(const Evaluation& evaluation) {
        "times in the training text"}};
   std::erase_if(breakdowns, [&](const Breakdown& one) { return (evaluation.systems.front().*one.rows).empty(); });
   return breakdowns;
+}
+
+void add_once(std::vector<std::string>& list, const std::string& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
 std::vector<std::string> metrics_of(const Evaluation& evaluation) {

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
-#include <vector>
 
-#include "report/figures/figure.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -30,6 +29,39 @@ void close_empty_elements(pugi::xml_node node) {
 
 std::string class_of(const Column& column) {
   return column.number ? "number" : column.long_text ? "text long" : "text";
+}
+
+constexpr std::string_view kReplacement = "\uFFFD";
+constexpr char32_t kEllipsis = U'\u2026';
+
+// Whether it is a Char of XML 1.0, section 2.2, and not a control character.
+bool in_xml(char32_t point) {
+  return point >= 0x20 && !(point >= 0x7F && point < 0xA0) && point != 0xFFFE && point != 0xFFFF &&
+         point != kNoCharacter;
+}
+
+// Whether it belongs to the preceding character: marks, joiners, variation selectors, skin tones. An ellipsis must not
+// separate these.
+bool joins(char32_t p) {
+  return (p >= 0x300 && p <= 0x36F) || (p >= 0x200B && p <= 0x200F) || (p >= 0x20D0 && p <= 0x20FF) ||
+         (p >= 0xFE00 && p <= 0xFE0F) || (p >= 0x1F3FB && p <= 0x1F3FF) || (p >= 0xE0100 && p <= 0xE01EF);
+}
+
+// The width in em in the widest of the usual sans-serif fonts (DejaVu Sans), rounded up. East Asian letters and
+// pictographs are as wide as high.
+double width_of(char32_t p) {
+  if (joins(p)) return 0;
+  if (p < 0x80) {
+    const char c = static_cast<char>(p);
+    if (std::string_view("fijlrt.,;:'|!I() []`").find(c) != std::string_view::npos) return 0.42;
+    if (std::string_view("mMwW@%").find(c) != std::string_view::npos) return 1.0;
+    if ((c >= 'A' && c <= 'Z') || std::string_view("<>&+=~#_^").find(c) != std::string_view::npos) return 0.84;
+    return 0.64;
+  }
+  if (p < 0x1100) return 0.8;
+  if (p == 0x2026) return 1.0;
+  if (p < 0x2E80) return p >= 0x1E00 && p < 0x2000 ? 0.8 : 1.1;
+  return 1.1;
 }
 
 }  // namespace
@@ -97,6 +129,67 @@ std::string svg_file(const std::function<void(pugi::xml_node parent)>& draw) {
   root.prepend_attribute("xmlns").set_value("http://www.w3.org/2000/svg");
   set(root, "style", "max-width:100%;height:auto");
   return html_of(document) + "\n";
+}
+
+std::string coordinate(double value) {
+  std::string result = fmt::format("{:.2f}", value);
+  while (result.back() == '0') result.pop_back();
+  if (result.back() == '.') result.pop_back();
+  return result == "-0" ? "0" : result;
+}
+
+std::string drawable(std::string_view text) {
+  constexpr std::u32string_view kSpaces = U"\t\n\r\u0085\u2028\u2029", kIsolates = U"\u2066\u2067\u2068";
+  constexpr std::u32string_view kEmbeddings = U"\u202a\u202b\u202d\u202e";
+  std::string result, open;  // open: what ends the changes of direction that have not ended
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    const char32_t point = next_character(text, at);
+    const std::string_view character = text.substr(begin, at - begin);
+    if (kIsolates.find(point) != kIsolates.npos) open = fmt::format("\u2069{}", open);
+    if (kEmbeddings.find(point) != kEmbeddings.npos) open = fmt::format("\u202c{}", open);
+    if (open.starts_with(character)) open.erase(0, character.size());
+    result += kSpaces.find(point) != kSpaces.npos ? " " : in_xml(point) ? character : kReplacement;
+  }
+  return result + open;
+}
+
+double width_of(std::string_view drawable_text) {
+  double width = 0;
+  for (std::size_t at = 0; at < drawable_text.size();) width += width_of(next_character(drawable_text, at));
+  return width;
+}
+
+std::size_t cut_of(std::string_view drawable_text, double longest) {
+  const double room = longest - width_of(kEllipsis);
+  double width = 0;
+  std::size_t end = 0;
+  bool joined = false;  // the last character was a zero-width joiner
+  for (std::size_t at = 0; at < drawable_text.size();) {
+    const std::size_t begin = at;
+    const char32_t point = next_character(drawable_text, at);
+    if (!joins(point) && !joined) end = begin;
+    width += width_of(point);
+    joined = point == 0x200D;
+    if (width > room) break;
+  }
+  return end;
+}
+
+pugi::xml_node add_svg(pugi::xml_node parent, const std::string& class_name, double width, double height,
+                       const std::string& title) {
+  const auto svg = add(parent, "svg", {{"class", class_name}, {"width", width}, {"height", height}});
+  set(svg, "viewBox", fmt::format("0 0 {} {}", coordinate(width), coordinate(height)));
+  set(svg, title.empty() ? "aria-hidden" : "role", title.empty() ? "true" : "img");
+  if (!title.empty()) set(svg, "aria-label", title);
+  return svg;
+}
+
+pugi::xml_node add_label(pugi::xml_node parent, double x, double y, double font_pixels, const char* anchor,
+                         const std::string& text) {
+  // Some viewers do not support dominant-baseline, so the text is shifted: the middle of small letters is about a third
+  // of an em above the baseline.
+  return add(parent, "text", {{"x", x}, {"y", y + 0.35 * font_pixels}, {"text-anchor", anchor}}, text);
 }
 
 }  // namespace rnnsearch::report

@@ -1,23 +1,30 @@
 #include "rnnsearch/report/page.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
-#include "report/assets.h"
 #include "report/html.h"
 #include "report/numbers.h"
-#include "report/runs_part.h"
-#include "report/scores_part.h"
-#include "report/sentences_part.h"
+#include "report/page_parts.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/report/evaluation_tables.h"
 
 namespace rnnsearch::report {
 namespace {
+
+// Shortens a label for the axis: "11-20" gets an en dash, and words are replaced by signs.
+std::string short_label(const std::string& label) {
+  if (label.starts_with("up to ")) return fmt::format("\u2264{}", label.substr(6));
+  if (label.starts_with("over ")) return fmt::format(">{}", label.substr(5));
+  if (label.ends_with(" and more")) return fmt::format("\u2265{}", label.substr(0, label.size() - 9));
+  std::string result = label;
+  const auto dash = result.find('-');
+  if (dash != std::string::npos) result.replace(dash, 1, "\u2013");
+  return result;
+}
 
 // Converts hexadecimal digits to base 64 (RFC 4648), in which a Content-Security-Policy writes a hash.
 std::string base64_of_hex(std::string_view hex) {
@@ -81,24 +88,19 @@ std::string summary_of(const Report& report) {
   return text;
 }
 
-// A number has enough digits to be read back exactly; it is empty if it is not finite.
-std::string field(double value) {
-  return std::isfinite(value) ? json_text(Json(value)) : "";
-}
-std::string field(const std::optional<double>& value) {
-  return value ? field(*value) : "";
-}
-std::string field(std::uint64_t value) {
-  return std::to_string(value);
-}
-std::string field(bool value) {
-  return value ? "true" : "false";
-}
-std::string field(const std::string& value) {
-  return value;
+// A number has enough digits to be read back exactly; it is empty if it is not finite, as is an unknown value.
+Cell cell_of(const auto& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? cell_of(*value) : Cell{};
+  } else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+    return {value};
+  } else {
+    const std::string text = json_text(Json(value));
+    return {text == "null" ? "" : text};
+  }
 }
 std::vector<Cell> row_of(const auto&... values) {
-  return {Cell{field(values)}...};
+  return {cell_of(values)...};
 }
 Table columns_of(std::initializer_list<const char*> titles) {
   Table table;
@@ -184,6 +186,62 @@ void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
 
 }  // namespace
 
+pugi::xml_node PageContext::section(const std::string& id, const std::string& title) {
+  const auto node = add(main, "section", {{"id", id}, {"aria-labelledby", "heading-" + id}});
+  add(node, "h2", {{"id", "heading-" + id}}, title);
+  contents.emplace_back(id, title);
+  return node;
+}
+
+void PageContext::chart(pugi::xml_node where, const std::string& id, const LineChart& chart, const std::string& note) {
+  const auto figure = add(where, "figure", {{"class", "chart"}, {"id", id}});
+  add(figure, "figcaption", {}, chart.title);
+  const auto legend = add(figure, "ul", {{"class", "legend"}});
+  for (const Line& line : chart.lines) {
+    if (line.faint) continue;
+    const auto item = add(legend, "li", {{"data-name", line.name}});
+    add_key(item, line.style);
+    add(item, "span", {{"class", "name"}}, line.name);
+  }
+  const auto plot = add(figure, "div", {{"class", "plot"}});
+  add_chart(plot, chart);
+  if (!note.empty()) add(figure, "p", {{"class", "note"}}, note);
+}
+
+pugi::xml_node PageContext::side(pugi::xml_node sides, const std::string& title, const std::string& language,
+                                 bool system, const std::string& score) {
+  const auto side = add(sides, "div", {{"class", "side"}});
+  const auto heading = add(side, "h5");
+  if (system) add_key(heading, style_of(title));
+  add_text(heading, (system ? " " : "") + title + (score.empty() ? "" : " "));
+  if (!score.empty()) add(heading, "span", {{"class", "score"}}, score);
+  const auto line = add(side, "p", {{"class", "words"}, {"dir", "auto"}});
+  if (!language.empty()) set(line, "lang", language);
+  return line;
+}
+
+void PageContext::pair(pugi::xml_node where, const std::string& id, LineChart chart, const std::string& note,
+                       Table table) {
+  for (std::size_t row = 0; row < table.chart_rows; ++row) {
+    chart.x.labels.push_back(short_label(table.rows[row][0].text));
+    if (!chart.x.notes_name.empty()) chart.x.notes.push_back(table.rows[row][1].text);
+  }
+  for (std::size_t column = chart.x.notes_name.empty() ? 1 : 2; column < table.columns.size(); ++column) {
+    Line line{.name = table.columns[column].title, .style = style_of(table.columns[column].title)};
+    for (std::size_t row = 0; row < table.chart_rows; ++row) {
+      const auto& point = table.rows[row][column].point;
+      if (!point) continue;
+      line.points.push_back(*point);
+      line.points.back().x = static_cast<double>(row);
+    }
+    if (!line.points.empty()) chart.lines.push_back(std::move(line));
+  }
+  const auto both = add(where, "div", {{"class", "pair"}});
+  this->chart(both, "chart-" + id, chart, note);
+  table.id = "table-" + id;
+  add_table(add(both, "div"), table);
+}
+
 std::string html_page(const Report& report) {
   pugi::xml_document document;
   const auto body = add(document, "body");
@@ -191,13 +249,13 @@ std::string html_page(const Report& report) {
   add(top, "h1", {}, report.title);
   add(top, "p", {{"class", "lead"}}, summary_of(report));
   PageContext page{.main = add(body, "main")};
-  add_result_sections(page, report);
+  add_sections(page, report, false);
   add_lengths(page, report);
   add_scores(page, report);
   add_rounds(page, report);
   add_training(page, report);
   add_alignments(page, report);
-  add_sentence_sections(page, report);
+  add_sections(page, report, true);
   add_sentences(page, report);
   add_words(page, report);
   add_record(page, report);

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/figures/figure.h"
-#include "rnnsearch/base/error.h"
+#include "report/html.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/ini.h"
 #include "rnnsearch/base/json_reader.h"

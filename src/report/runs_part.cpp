@@ -1,4 +1,4 @@
-#include "report/runs_part.h"
+#include "report/page_parts.h"
 
 #include <fmt/format.h>
 
@@ -7,15 +7,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <vector>
 
-#include "report/figures/figure.h"
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/report/evaluation_tables.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -44,54 +42,43 @@ double waiting(const LoggedUpdate& line) {
                           : std::numeric_limits<double>::quiet_NaN();
 }
 
-class Curves {
- public:
-  Curves(PageContext& page, const Report& report, pugi::xml_node grid)
-      : page_(page), report_(report), grid_(grid), unit_(unit_for(report.runs)) {}
-
-  template <class Logged>
-  void add(const std::string& id, const std::string& title, const Axis& y, std::vector<Logged> Run::*lines,
-           const std::function<double(const Logged&)>& value, bool smooth = false, bool by_time = true) {
-    for (const bool time : {false, true}) {
-      if (time && !by_time) continue;
-      LineChart chart{.title = title + (time ? " by time" : " by update"), .x = {}, .y = y};
-      chart.x = {.name = time ? fmt::format("{} of updates", unit_.name) : std::string("update"), .from_zero = true};
-      if (y.name == "BLEU") chart.decimals = 2;
-      std::size_t widest = 1;
-      for (const Run& run : report_.runs) {
-        Line line{.name = run.name, .style = page_.styles.of(run.name)};
-        for (const Logged& logged : run.*lines) {
-          const double height = value(logged);
-          if (!std::isfinite(height) || (y.scale == Scale::kLog && height <= 0)) continue;
-          line.points.push_back(
-              {time ? logged.elapsed_seconds / unit_.seconds : static_cast<double>(logged.update), height});
-        }
-        if (line.points.empty()) continue;
-        if (smooth && line.points.size() >= kSmoothFrom) {
-          Line raw = line;
-          raw.faint = true;
-          const std::size_t window = line.points.size() / kSmoothParts * 2 + 1;
-          widest = std::max(widest, window);
-          line.points = smoothed(line.points, window);
-          chart.lines.push_back(std::move(raw));
-        }
-        chart.lines.push_back(std::move(line));
+/// Adds the chart of a value by update, and by time as well unless it is said otherwise.
+template <class Logged>
+void add_curves(PageContext& page, const Report& report, pugi::xml_node grid, const std::string& id,
+                const std::string& title, const Axis& y, std::vector<Logged> Run::*lines,
+                const std::function<double(const Logged&)>& value, bool smooth = false, bool by_time = true) {
+  const TimeUnit unit = unit_for(report.runs);
+  for (const bool time : {false, true}) {
+    if (time && !by_time) continue;
+    LineChart chart{.title = title + (time ? " by time" : " by update"), .x = {}, .y = y};
+    chart.x = {.name = time ? fmt::format("{} of updates", unit.name) : std::string("update"), .from_zero = true};
+    if (y.name == "BLEU") chart.decimals = 2;
+    std::size_t widest = 1;
+    for (const Run& run : report.runs) {
+      Line line{.name = run.name, .style = page.style_of(run.name)};
+      for (const Logged& logged : run.*lines) {
+        const double height = value(logged);
+        if (!std::isfinite(height) || (y.scale == Scale::kLog && height <= 0)) continue;
+        line.points.push_back(
+            {time ? logged.elapsed_seconds / unit.seconds : static_cast<double>(logged.update), height});
       }
-      if (chart.lines.empty()) continue;
-      page_.chart(
-          grid_, fmt::format("chart-{}{}", id, time ? "-time" : ""), chart,
-          widest > 1
-              ? fmt::format("Thin: each line of the log. Thick: the mean of up to {} neighbouring lines.", widest)
-              : "");
+      if (line.points.empty()) continue;
+      if (smooth && line.points.size() >= kSmoothFrom) {
+        chart.lines.push_back(line);
+        chart.lines.back().faint = true;
+        const std::size_t window = line.points.size() / kSmoothParts * 2 + 1;
+        widest = std::max(widest, window);
+        line.points = smoothed(line.points, window);
+      }
+      chart.lines.push_back(std::move(line));
     }
+    if (chart.lines.empty()) continue;
+    const auto note = [&] {
+      return fmt::format("Thin: each line of the log. Thick: the mean of up to {} neighbouring lines.", widest);
+    };
+    page.chart(grid, fmt::format("chart-{}{}", id, time ? "-time" : ""), chart, widest > 1 ? note() : "");
   }
-
- private:
-  PageContext& page_;
-  const Report& report_;
-  pugi::xml_node grid_;
-  TimeUnit unit_;
-};
+}
 
 double median(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
@@ -274,9 +261,7 @@ void add_facts(pugi::xml_node section, const Report& report, const std::vector<F
                const std::string& title) {
   std::vector<std::string> names;
   for (const Facts& facts : all) {
-    for (const auto& [name, _] : facts) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
+    for (const auto& [name, _] : facts) add_once(names, name);
   }
   const auto value_of = [](const Facts& facts, const std::string& name) -> std::string {
     const auto found = std::find_if(facts.begin(), facts.end(), [&](const auto& fact) { return fact.first == name; });
@@ -316,27 +301,25 @@ void add_training(PageContext& page, const Report& report) {
   const auto section = page.section("training", "Training");
   add_table(section, summary(report));
   const auto grid = add(section, "div", {{"class", "charts"}});
-  Curves curves(page, report, grid);
-  const Axis loss{.name = "nats a word"};
-  using Update = const LoggedUpdate&;
-  using Validation = const LoggedValidation&;
-  const Axis percent{.name = "% of the time", .from_zero = true};
-  curves.add<LoggedUpdate>(
-      "loss", "Training loss", loss, &Run::updates, [](Update u) { return u.loss_per_word; }, true);
-  curves.add<LoggedValidation>("dev-loss", "Dev loss", loss, &Run::validations,
-                               [](Validation v) { return v.loss_per_word; });
-  curves.add<LoggedValidation>("dev-bleu", "Dev BLEU", {.name = "BLEU", .from_zero = true}, &Run::validations,
-                               [](Validation v) { return v.bleu; });
-  curves.add<LoggedUpdate>(
-      "speed", "Words a second", {.name = "target words/s", .from_zero = true}, &Run::updates,
-      [](Update u) { return u.target_words_per_second; }, true);
-  curves.add<LoggedUpdate>(
-      "rate", "Learning rate", {.name = "learning rate", .from_zero = true}, &Run::updates,
-      [](Update u) { return u.learning_rate; }, false, false);
-  curves.add<LoggedUpdate>(
-      "norm", "Norm of the gradient", {.name = "norm", .scale = Scale::kLog}, &Run::updates,
-      [](Update u) { return u.gradient_norm; }, true, false);
-  curves.add<LoggedUpdate>("waiting", "Communication and data", percent, &Run::updates, waiting, true, false);
+  const Axis loss{.name = "nats a word"}, percent{.name = "% of the time", .from_zero = true};
+  const auto of_updates = [&](const char* id, const char* title, const Axis& y,
+                              const std::function<double(const LoggedUpdate&)>& value, bool smooth, bool by_time) {
+    add_curves(page, report, grid, id, title, y, &Run::updates, value, smooth, by_time);
+  };
+  const auto of_validations = [&](const char* id, const char* title, const Axis& y,
+                                  const std::function<double(const LoggedValidation&)>& value) {
+    add_curves(page, report, grid, id, title, y, &Run::validations, value);
+  };
+  of_updates("loss", "Training loss", loss, &LoggedUpdate::loss_per_word, true, true);
+  of_validations("dev-loss", "Dev loss", loss, &LoggedValidation::loss_per_word);
+  of_validations("dev-bleu", "Dev BLEU", {.name = "BLEU", .from_zero = true}, &LoggedValidation::bleu);
+  of_updates("speed", "Words a second", {.name = "target words/s", .from_zero = true},
+             &LoggedUpdate::target_words_per_second, true, true);
+  of_updates("rate", "Learning rate", {.name = "learning rate", .from_zero = true}, &LoggedUpdate::learning_rate, false,
+             false);
+  of_updates("norm", "Norm of the gradient", {.name = "norm", .scale = Scale::kLog}, &LoggedUpdate::gradient_norm, true,
+             false);
+  of_updates("waiting", "Communication and data", percent, waiting, true, false);
   add_split(grid, report);
 }
 

@@ -1,4 +1,4 @@
-#include "report/scores_part.h"
+#include "report/page_parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/evaluate/rounds.h"
+#include "rnnsearch/evaluate/significance.h"
 #include "rnnsearch/report/evaluation_tables.h"
 
 namespace rnnsearch::report {
@@ -79,9 +79,7 @@ std::vector<double> scores_of(const Rounds& rounds, const std::string& system, c
 std::vector<std::string> metrics_of(const Rounds& rounds) {
   std::vector<std::string> metrics;
   for (const EvaluationFile& round : rounds) {
-    for (const std::string& metric : report::metrics_of(round)) {
-      if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.push_back(metric);
-    }
+    for (const std::string& metric : report::metrics_of(round)) add_once(metrics, metric);
   }
   std::stable_partition(metrics.begin(), metrics.end(), [](const std::string& metric) {
     return metric == "PSA" || metric == "LCSR" || metric == "GeoMean";
@@ -208,9 +206,7 @@ void add_words(PageContext& page, const Report& report) {
 std::vector<std::string> systems_of(const Rounds& rounds) {
   std::vector<std::string> names;
   for (const EvaluationFile& round : rounds) {
-    for (const SystemEvaluation& system : round.systems) {
-      if (std::find(names.begin(), names.end(), system.system) == names.end()) names.push_back(system.system);
-    }
+    for (const SystemEvaluation& system : round.systems) add_once(names, system.system);
   }
   return names;
 }

@@ -1,14 +1,12 @@
-#include "report/sentences_part.h"
+#include "report/page_parts.h"
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <optional>
 #include <string_view>
 
 #include "report/html.h"
 #include "report/numbers.h"
-#include "report/scores_part.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/utf8.h"
 #include "rnnsearch/evaluate/bleu.h"
@@ -250,7 +248,7 @@ void add_alignments(PageContext& page, const Report& report) {
       const auto region =
           add(figure, "div",
               {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", id + "-caption"}});
-      add_heat_map(region, sentence->alignment, {.title = fmt::format("{}, {}", name, caption)});
+      add_heat_map(region, sentence->alignment, fmt::format("{}, {}", name, caption));
     }
     if (!all) {
       add(section, "p", {{"class", "note"}},
@@ -260,15 +258,9 @@ void add_alignments(PageContext& page, const Report& report) {
   }
 }
 
-void add_result_sections(PageContext& page, const Report& report) {
+void add_sections(PageContext& page, const Report& report, bool with_sentences) {
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
-    if (report.sections[i].sentences.empty()) add_section(page, report, i);
-  }
-}
-
-void add_sentence_sections(PageContext& page, const Report& report) {
-  for (std::size_t i = 0; i < report.sections.size(); ++i) {
-    if (!report.sections[i].sentences.empty()) add_section(page, report, i);
+    if (report.sections[i].sentences.empty() != with_sentences) add_section(page, report, i);
   }
 }
 

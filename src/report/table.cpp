@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "report/figures/figure.h"
+#include "report/html.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/replace.h"

@@ -1,4 +1,4 @@
-#include "rnnsearch/report/terminal_view.h"
+#include "rnnsearch/report/run.h"
 
 #include <algorithm>
 #include <array>
@@ -6,10 +6,8 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
 
-#include "report/figures/figure.h"
+#include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/printable.h"
 

@@ -10,20 +10,7 @@ command -v python3 >/dev/null || { echo "skipped: python3, which reads the resul
 awk '{ for (i = 0; i < NF; ++i) printf "%s%d-%d", (i ? " " : ""), NF - 1 - i, i; print "" }' text/train.source >train.links
 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --train-alignments train.links --tokenizer none \
   --dev-source text/dev.source --dev-target text/dev.target --output corpus.h5 >/dev/null
-cat >config.ini <<'END_OF_CONFIG'
-embedding = 32
-state = 32
-alignment = 64
-maxout = 32
-initial-deviation = 0.1
-optimizer = adam
-learning-rate = 0.005
-gradient-of = word
-batch-sentences = 40
-validate-every = 200
-precision = f32
-END_OF_CONFIG
-train() { "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --threads 1 "$@" 2>>train.log; }
+train() { "$RNNSEARCH" train "${learns_reversal[@]}" --state 32 --corpus corpus.h5 "$@" 2>>train.log; }
 train --run run --max-updates 1200 --guided-alignment 1
 train --run plain --max-updates 1 --attention none
 pair=(--model run --source text/test.source --target text/test.target)

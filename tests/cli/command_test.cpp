@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/cli/invocation.h"
 #include "tests/cli/run.h"
 #include "tests/support/scratch.h"
 
@@ -175,7 +174,7 @@ TEST(Help, IsShortWithWhatACommandNeedsAndLongWithAllThatItTakes) {
     EXPECT_THAT(brief, testing::HasSubstr(fmt::format("\nExample:\n  rnnsearch {} ", command.name)));
     EXPECT_LT(std::count(brief.begin(), brief.end(), '\n'), 60);
     const auto invocation = command.make();
-    for (const Option& option : invocation->options().rows()) {
+    for (const Option& option : invocation->options.rows()) {
       const std::string name = fmt::format("\n  --{}", option.name);
       EXPECT_THAT(page, testing::HasSubstr(name));
       EXPECT_TRUE(!option.required || brief.find(name) != brief.npos) << name;
@@ -187,7 +186,7 @@ TEST(Help, HasExamplesThatParse) {
   for (const Command& command : commands()) {
     SCOPED_TRACE(command.name);
     const auto invocation = command.make();
-    std::string brief = invocation->options().short_help();
+    std::string brief = invocation->options.short_help();
     const std::string start = fmt::format("\n  rnnsearch {} ", command.name);
     brief.erase(0, brief.find(start) + start.size());
     std::istringstream words(brief.substr(0, brief.find("\n\n")));
@@ -195,7 +194,7 @@ TEST(Help, HasExamplesThatParse) {
     for (std::string word; words >> word;) {
       if (word != "\\") arguments.push_back(word);
     }
-    EXPECT_TRUE(invocation->options().parse(arguments));
+    EXPECT_TRUE(invocation->options.parse(arguments));
     invocation->check();
   }
 }
@@ -204,7 +203,7 @@ TEST(Json, GoesToAFileOrToStandardOutputInEveryCommandThatWritesIt) {
   std::size_t count = 0;
   for (const Command& command : commands()) {
     const auto invocation = command.make();
-    const Option* const json = invocation->options().find("json");
+    const Option* const json = invocation->options.find("json");
     if (!json) continue;
     ++count;
     EXPECT_EQ(json->path.kind, Path::kOutputFile) << command.name;

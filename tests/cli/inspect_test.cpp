@@ -1,9 +1,8 @@
-#include "cli/commands.h"
+#include "rnnsearch/cli/command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rnnsearch/base/json.h"
 #include "rnnsearch/train/checkpoint.h"
 #include "tests/cli/run.h"
 #include "tests/support/change_sealed.h"

@@ -20,7 +20,7 @@
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/evaluate/ter.h"
-#include "rnnsearch/report/alignment_file.h"
+#include "rnnsearch/report/input_files.h"
 #include "rnnsearch/text/bleu_tokenizer.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/support/scratch.h"

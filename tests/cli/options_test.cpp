@@ -5,8 +5,7 @@
 
 #include <array>
 
-#include "cli/options/presets.h"
-#include "cli/options/suggestion.h"
+#include "cli/options/help.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "tests/support/message_of.h"
@@ -104,41 +103,6 @@ TEST(Options, RenderAnIniThatRepeatsTheRun) {
   EXPECT_FALSE(again.settings.biases);
   EXPECT_THAT(ini, Not(HasSubstr("output")));
   EXPECT_THAT(ini, Not(HasSubstr("limit")));
-}
-
-TEST(Options, RefuseAFileWithControlCharacters) {
-  Scratch scratch;
-  const std::string file = (scratch / "c.ini").string();
-  const auto refusal_of = [&](const std::string& text) {
-    write_file_atomically(file, text);
-    return refusal({"--config", file});
-  };
-  using namespace std::string_literals;
-  EXPECT_EQ(refusal_of("beam = 3\r\ntokenizer =\tnone\r\n"), kAccepted);
-  EXPECT_EQ(refusal_of("beam = 3\r"), kAccepted);
-  EXPECT_THAT(refusal_of("beam = 3\n\0beam = 4\n"s), HasSubstr(file + ", line 2, byte 1: a NUL byte"));
-  EXPECT_EQ(refusal_of("\xef\xbb\xbf"
-                       "beam = 3\n"),
-            kAccepted);
-  EXPECT_THAT(refusal_of("beam\r = 3\n"), HasSubstr("line 1 holds the control character 0x0d"));
-  EXPECT_THAT(refusal_of("test = a\x1b[1m\n"), HasSubstr("0x1b"));
-  EXPECT_THAT(refusal_of("test = a\x7f\n"), HasSubstr("0x7f"));
-}
-
-TEST(Options, RenderAnIniThatReadsBackAnyValueWithoutControlCharacters) {
-  Scratch scratch;
-  for (const char* value : {"a#b", "a #b", " a", "a ", "\ta", "\"a\"", "'a"}) {
-    Fixture f, again;
-    f.options.parse({"--test", value});
-    write_file_atomically(scratch / "c.ini", f.options.ini());
-    again.options.parse({"--config", (scratch / "c.ini").string()});
-    EXPECT_THAT(again.settings.test, testing::ElementsAre(value));
-  }
-  for (const char* value : {"a\nb", "a\rb", "a\x7f"}) {
-    Fixture f;
-    f.options.parse({"--test", value});
-    EXPECT_THROW(f.options.ini(), UsageError) << value;
-  }
 }
 
 TEST(Options, AreRefusedWithTheNearestNameWhenUnknown) {

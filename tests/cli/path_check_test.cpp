@@ -9,7 +9,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/cli/command.h"
-#include "rnnsearch/cli/invocation.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::cli {
@@ -55,12 +54,12 @@ std::string value_with(const Option& about, const std::string& path) {
 std::string said(const Command& command, const Arguments& given) {
   const auto invocation = command.make();
   Arguments arguments = given;
-  for (const Option& about : invocation->options().rows()) {
+  for (const Option& about : invocation->options.rows()) {
     if (!about.required || std::find(given.begin(), given.end(), "--" + about.name) != given.end()) continue;
     arguments.insert(arguments.end(), {"--" + about.name, "any-" + about.name});
   }
   try {
-    invocation->options().parse(arguments);
+    invocation->options.parse(arguments);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -71,7 +70,7 @@ std::string said(const Command& command, const Arguments& given) {
 void for_each_path(const std::function<void(const Command&, const std::string&, const Option&)>& act) {
   for (const Command& command : commands()) {
     const auto invocation = command.make();
-    for (const Option& about : invocation->options().rows()) {
+    for (const Option& about : invocation->options.rows()) {
       if (about.path.kind != Path::kNone) act(command, about.name, about);
     }
   }
@@ -86,7 +85,7 @@ TEST(Outputs, AreNoInputAndNoOtherOutputOfAnyCommand) {
   for_each_path([&](const Command& command, const std::string& output, const Option& of_output) {
     if (!of_output.path.is_output()) return;
     const auto invocation = command.make();
-    for (const Option& of_other : invocation->options().rows()) {
+    for (const Option& of_other : invocation->options.rows()) {
       const std::string& other = of_other.name;
       const bool resumes = of_output.path.kind == Path::kOutputRun && of_other.path.kind == Path::kInputRun;
       if (other == output || of_other.path.kind == Path::kNone || resumes) continue;
@@ -159,7 +158,7 @@ TEST(Dash, IsAStreamWhereTheOptionTakesOneAndElsewhereRefused) {
     const std::string answer = said(command, {"--" + name, value_with(about, "-")});
     if (about.path.stream) {
       EXPECT_EQ(answer, "accepted") << command.name << " --" << name;
-      EXPECT_THAT(command.make()->options().help(), HasSubstr("--" + name + " FILE|-"));
+      EXPECT_THAT(command.make()->options.help(), HasSubstr("--" + name + " FILE|-"));
       ++streams;
     } else {
       EXPECT_THAT(answer, testing::AllOf(HasSubstr("--" + name + " is '-'"), HasSubstr("./-"))) << command.name;
@@ -180,7 +179,7 @@ TEST(EmptyValues, AreRefusedOfEveryOptionOnTheCommandLineAndInAFile) {
   std::size_t cells = 0;
   for (const Command& command : commands()) {
     const auto invocation = command.make();
-    for (const Option& about : invocation->options().rows()) {
+    for (const Option& about : invocation->options.rows()) {
       const std::string& name = about.name;
       if (name == "help") continue;
       for (const Arguments& arguments : {Arguments{"--" + name, ""}, Arguments{"--" + name + "="}}) {

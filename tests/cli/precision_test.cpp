@@ -1,4 +1,4 @@
-#include "cli/options/precision.h"
+#include "cli/options/common.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # prepare under mpirun writes the same corpus as one process, and an error is printed once, in one line, for all ranks.
 set -euo pipefail
-: "${MPIEXEC:=mpirun}" # the launcher
-fail() {
-  echo "$*"
-  exit 1
-}
+source "$SOURCE/tests/support/shell.sh"
 
 perl -e 'srand 2; for my $i (1 .. 20000) { my @n = map { int rand 300 } 1 .. 1 + $i % 40;
   print "@n\t", join(" ", map { 2 * $_ } reverse @n), "\n" }' >both
@@ -28,18 +24,8 @@ cp dev.source "a: b"
 "$RNNSEARCH" prepare --vocabulary-of one.h5 --train-tsv both --test t:dev.source:dev.target --output plain.h5 >/dev/null
 cmp colon.h5 plain.h5 || fail "a test set whose source has a colon in its name is another one"
 
-refused() { # facts, separated by |; then options: of three ranks
-  local facts=$1 code=0 fact sentence
-  shift
-  timeout 400 "$MPIEXEC" -n 3 "$RNNSEARCH" prepare "$@" --output none.h5 >out 2>err || code=$?
-  sentence=$(grep '^rnnsearch ' err || true)
-  [[ $code == 1 && ! -s out && ! -e none.h5 ]] || fail "prepare $*: code $code, $(<out) $(<err)"
-  [[ $(wc -l <<<"$sentence") == 1 ]] || fail "prepare $*: not one sentence: $(<err)"
-  while IFS= read -r -d '|' fact; do
-    [[ $sentence == *"$fact"* ]] || fail "prepare $*: '$fact' is not in: $sentence"
-  done <<<"$facts|"
-}
+several() { refused 1 "$1" "$MPIEXEC" -n 3 "$RNNSEARCH" prepare "${@:2}" --output none.h5; } # FACTS OPTIONS...
 LC_ALL=C sed '17000s/^/\xff/' source >bad # in the last unit
-refused "bad, line 17000|UTF-8" --train-source bad --train-target target.gz --threads 1
-refused "source has 20000 lines|dev.target has 50" --train-source source --train-target dev.target
-refused "source-words|distinct" "${options[@]}" --source-words 4000 --threads 1
+several "bad, line 17000|UTF-8" --train-source bad --train-target target.gz --threads 1
+several "source has 20000 lines|dev.target has 50" --train-source source --train-target dev.target
+several "source-words|distinct" "${options[@]}" --source-words 4000 --threads 1

@@ -1,4 +1,4 @@
-#include "cli/options/presets.h"
+#include "cli/options/help.h"
 
 #include <gtest/gtest.h>
 
@@ -10,14 +10,19 @@
 namespace rnnsearch::cli {
 namespace {
 
+TrainingSettings settings_of(const char* preset) {
+  TrainingSettings settings;
+  Options options("train", "", "");
+  options.offer_presets();
+  add_training_options(options, settings);
+  EXPECT_TRUE(options.parse({"--preset", preset}));
+  return settings;
+}
+
 TEST(Presets, AreAllSystemsThatMakeSense) {
   for (const Preset& preset : presets()) {
     SCOPED_TRACE(preset.name);
-    TrainingSettings settings;
-    Options options("train", "", "");
-    options.offer_presets();
-    add_training_options(options, settings);
-    ASSERT_TRUE(options.parse({"--preset", preset.name}));
+    TrainingSettings settings = settings_of(preset.name);
     settings.model.source_words = settings.model.target_words = 30000;
     EXPECT_NO_THROW(model::check(settings.model));
     EXPECT_NO_THROW(train::check(settings.train));
@@ -27,14 +32,6 @@ TEST(Presets, AreAllSystemsThatMakeSense) {
 }
 
 TEST(Presets, ChangeTheOptionsThatTheyState) {
-  const auto settings_of = [](const char* preset) {
-    TrainingSettings settings;
-    Options options("train", "", "");
-    options.offer_presets();
-    add_training_options(options, settings);
-    EXPECT_TRUE(options.parse({"--preset", preset}));
-    return settings;
-  };
   const TrainingSettings longer = settings_of("rnnsearch-50"), shorter = settings_of("rnnsearch-30"),
                          baseline = settings_of("rnnencdec-30");
   EXPECT_EQ(longer.model.state, 1000U);
@@ -48,11 +45,6 @@ TEST(Presets, ChangeTheOptionsThatTheyState) {
 
 /// The options with which tests/model/notebook_replay_test.cpp replays the notebook.
 TEST(Presets, HaveTheNotebookAsItIsPrinted) {
-  TrainingSettings settings;
-  Options options("train", "", "");
-  options.offer_presets();
-  add_training_options(options, settings);
-  ASSERT_TRUE(options.parse({"--preset", "notebook-as-printed"}));
   model::ModelOptions printed;
   printed.embedding = printed.state = printed.alignment = 16;
   printed.cell = model::Cell::kTanh;
@@ -67,7 +59,7 @@ TEST(Presets, HaveTheNotebookAsItIsPrinted) {
   printed.source_end = false;
   printed.initialization = model::Initialization::kGaussian;
   printed.initial_deviation = 0.01;
-  EXPECT_TRUE(settings.model == printed);
+  EXPECT_TRUE(settings_of("notebook-as-printed").model == printed);
 }
 
 }  // namespace

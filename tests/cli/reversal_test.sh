@@ -9,20 +9,7 @@ source "$SOURCE/tests/support/shell.sh"
   --output corpus.h5 --json - >prepare.json
 grep -q '"pairs_kept": 4000' prepare.json || fail "prepare did not keep all pairs: $(<prepare.json)"
 
-cat >config.ini <<'END'
-embedding = 32
-state = 64
-alignment = 64
-maxout = 32
-initial-deviation = 0.1
-optimizer = adam
-learning-rate = 0.005
-gradient-of = word
-batch-sentences = 40
-validate-every = 200
-precision = f32
-END
-train() { "$MPIEXEC" -n 2 "$RNNSEARCH" train --config config.ini --corpus corpus.h5 --run run --threads 1 "$@" 2>>train.log; }
+train() { "$MPIEXEC" -n 2 "$RNNSEARCH" train "${learns_reversal[@]}" --state 64 --corpus corpus.h5 --run run "$@" 2>>train.log; }
 train --max-updates 200
 train --max-updates 600
 grep -q 'resumes from' train.log || fail "the second training did not resume from the first: $(<train.log)"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "rnnsearch/cli/invocation.h"
+#include "rnnsearch/cli/command.h"
 #include "tests/support/communicator.h"
 
 namespace rnnsearch::cli {

@@ -11,12 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/log.h"
-#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/cli/command.h"
 #include "tests/cli/run.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
@@ -91,15 +89,20 @@ class Resumed : public testing::Test {
     std::ofstream links(scratch_ / "links");
     for (int i = 0; i < 60; ++i) links << "0-0 1-1\n";
     links.close();
-    const std::string train = (scratch_ / "train").string(), dev = (scratch_ / "dev").string();
-    testing::internal::CaptureStdout();
-    run(make_prepare(), {"--train-source", train, "--train-target", train, "--train-alignments",
-                         (scratch_ / "links").string(), "--dev-source", dev, "--dev-target", dev, "--tokenizer", "none",
-                         "--joint-vocabulary", "--output", file("CORPUS")});
-    testing::internal::GetCapturedStdout();
+    prepare("dev", "corpus.h5");
     fs::copy(file("CORPUS"), file("COPY"));
   }
   void TearDown() override { set_log_sink({}); }
+
+  /// Makes a corpus of the training text and this dev set.
+  void prepare(const char* dev, const char* corpus) {
+    const auto path = [&](const char* name) { return (scratch_ / name).string(); };
+    testing::internal::CaptureStdout();
+    run(make_prepare(), {"--train-source", path("train"), "--train-target", path("train"), "--train-alignments",
+                         path("links"), "--dev-source", path(dev), "--dev-target", path(dev), "--tokenizer", "none",
+                         "--joint-vocabulary", "--output", path(corpus)});
+    testing::internal::GetCapturedStdout();
+  }
 
   std::string file(std::string name) const {
     for (const auto& [letters, path] : {std::pair("CORPUS", "corpus.h5"),
@@ -171,11 +174,11 @@ class Resumed : public testing::Test {
 TEST_F(Resumed, DoesWithEveryOptionWhatItsWordSays) {
   const auto command = make_train();
   std::set<std::string> recorded_options;
-  for (const auto& [name, value] : command->options().values()) recorded_options.insert(name);
+  for (const auto& [name, value] : command->options.values()) recorded_options.insert(name);
   recorded_options.insert({"mix", "stop-before"});  // which have no default
   std::map<Later, int> cells;
   copy_of_run({});
-  for (const Option& option : command->options().rows()) {
+  for (const Option& option : command->options.rows()) {
     if (!option.read) continue;  // --help and others that set no field
     const std::string& name = option.name;
     const Later word = option.later;
@@ -240,13 +243,8 @@ TEST_F(Resumed, ResumesWhenTheSameCommandIsRepeatedHoweverItBegan) {
 }
 
 TEST_F(Resumed, MeasuresItsScoresAnewWithAnotherDevSetOrBeam) {
-  const std::string dev = (scratch_ / "hard").string(), train_text = (scratch_ / "train").string();
-  std::ofstream(dev) << "w3 w3 w3\nw4\n";
-  testing::internal::CaptureStdout();
-  run(make_prepare(), {"--train-source", train_text, "--train-target", train_text, "--train-alignments",
-                       (scratch_ / "links").string(), "--dev-source", dev, "--dev-target", dev, "--tokenizer", "none",
-                       "--joint-vocabulary", "--output", (scratch_ / "hard.h5").string()});
-  testing::internal::GetCapturedStdout();
+  std::ofstream(scratch_ / "hard") << "w3 w3 w3\nw4\n";
+  prepare("hard", "hard.h5");
   const auto said_after = [&](const Values& before, const Values& now) {
     const std::string run = copy_of_run(before);
     EXPECT_EQ(train(run, now), 0);

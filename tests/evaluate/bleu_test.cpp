@@ -2,13 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <map>
-
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -26,56 +21,6 @@ BleuOptions with(Smoothing smoothing, std::optional<double> value = std::nullopt
 double score(const std::string& hypothesis, const std::string& reference, const BleuOptions& options) {
   const std::vector<Lines> references = {{reference}};
   return corpus_bleu(Lines{hypothesis}, references, options).score;
-}
-
-// BLEU from its definition: counts of n-grams in maps, logarithms of their ratios.
-double slow_bleu(const Lines& hypotheses, const std::vector<Lines>& references, Smoothing smoothing, double value) {
-  using Counts = std::map<Lines, double>;
-  const auto ngrams = [](const Lines& words, std::size_t n) {
-    Counts counts;
-    for (std::size_t i = 0; i + n <= words.size(); ++i) {
-      counts[Lines(words.begin() + static_cast<long>(i), words.begin() + static_cast<long>(i + n))] += 1;
-    }
-    return counts;
-  };
-  double correct[4] = {}, total[4] = {}, length = 0, reference_length = 0, matches = 0;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const Lines words = text::split_words(hypotheses[i]);
-    const auto size = static_cast<double>(words.size());
-    double closest = 1e9;
-    for (const Lines& set : references) {
-      const auto candidate = static_cast<double>(text::split_words(set[i]).size());
-      const double gain = std::abs(closest - size) - std::abs(candidate - size);
-      if (gain > 0 || (gain == 0 && candidate < closest)) closest = candidate;
-    }
-    length += size;
-    reference_length += closest;
-    for (std::size_t n = 1; n <= 4; ++n) {
-      Counts best;
-      for (const Lines& set : references) {
-        for (const auto& [ngram, count] : ngrams(text::split_words(set[i]), n)) {
-          best[ngram] = std::max(best[ngram], count);
-        }
-      }
-      for (const auto& [ngram, count] : ngrams(words, n)) {
-        total[n - 1] += count;
-        const double clipped = std::min(count, best.contains(ngram) ? best[ngram] : 0);
-        correct[n - 1] += clipped;
-        matches += clipped;
-      }
-    }
-  }
-  if (matches == 0) return 0;
-  double product = 1, halves = 1;
-  for (int n = 0; n < 4; ++n) {
-    if (smoothing == Smoothing::kAddK && n > 0) correct[n] += value, total[n] += value;
-    if (total[n] == 0) return 0;
-    if (correct[n] == 0 && smoothing == Smoothing::kExp) correct[n] = halves /= 2;
-    if (correct[n] == 0 && smoothing == Smoothing::kFloor) correct[n] = value;
-    product *= correct[n] / total[n];
-  }
-  const double brevity = length < reference_length ? std::exp(1 - reference_length / length) : 1;
-  return 100 * brevity * std::pow(product, 0.25);
 }
 
 // The example of sacreBLEU's README, and the scores its test suite publishes for it.
@@ -141,43 +86,6 @@ TEST(SentenceStatistics, PreparesLinesAsSacrebleuDoes) {
   EXPECT_TRUE(same("in 2004. \u3000", "in 2004.", options));  // white space at the end is gone before intl looks
   options.tokenizer = text::BleuTokenizer::kChar;
   EXPECT_TRUE(same("a b c", "abc", options));
-}
-
-TEST(CorpusBleu, AgreesWithTheDefinition) {
-  Random random(5);
-  for (int trial = 0; trial < 300; ++trial) {
-    const std::size_t sentences = 1 + random.below(6), sets = 1 + random.below(3);
-    const auto line = [&] {
-      std::string text;
-      for (std::size_t words = random.below(12); words > 0; --words) text += "abcd"[random.below(4)], text += ' ';
-      return text;
-    };
-    Lines hypotheses(sentences);
-    std::vector<Lines> references(sets, Lines(sentences));
-    for (auto& hypothesis : hypotheses) hypothesis = line();
-    for (auto& set : references) {
-      for (auto& reference : set) reference = line();
-    }
-    for (const Smoothing smoothing : {Smoothing::kExp, Smoothing::kFloor, Smoothing::kAddK, Smoothing::kNone}) {
-      const double value = smoothing == Smoothing::kAddK ? 1 : 0.1;
-      EXPECT_NEAR(corpus_bleu(hypotheses, references, with(smoothing)).score,
-                  slow_bleu(hypotheses, references, smoothing, value), 1e-9);
-    }
-  }
-}
-
-TEST(CorpusBleu, RefusesDifferentNumbersOfLinesWithBothCounts) {
-  const std::vector<Lines> references = {Lines(3), Lines(2)};
-  try {
-    corpus_bleu(Lines(3), references, {});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "evaluate: 3 hypotheses but 2 references in set 2; line i of both must belong to the same "
-                 "sentence");
-  }
-  EXPECT_THROW(corpus_bleu(Lines(3), {}, {}), Error);
-  EXPECT_THROW(corpus_bleu({}, std::vector<Lines>(1), {}), Error);
 }
 
 TEST(Signature, HasTheKeysOfSacrebleuInItsOrder) {

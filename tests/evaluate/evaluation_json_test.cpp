@@ -1,15 +1,13 @@
-#include "rnnsearch/evaluate/evaluation_json.h"
+#include "rnnsearch/evaluate/evaluation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/evaluate/two_systems.h"
-#include "tests/support/message_of.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -81,7 +79,7 @@ TEST(ToJson, HasNullForWhatThereIsNot) {
   EvaluationOptions options = with_edges();
   options.ter = true;
   options.significance = {SignificanceTest::kBootstrap, 100, 12345};
-  const Json json = to_json(evaluate({{}, references, {}, {}, {}, nullptr}, systems, options));
+  const Json json = to_json(evaluate({{}, references, {}, {}, {}, {}}, systems, options));
   const Json& system = as_array(json.at("systems"))[1];
   EXPECT_EQ(system.at("all").at("low"), Json(0.0));
   EXPECT_EQ(system.at("all").at("high"), Json(0.0));
@@ -127,16 +125,6 @@ TEST(FromJson, GivesTheEvaluationThatWasWritten) {
     const Json json = to_json(evaluation);
     EXPECT_EQ(json_text(to_json(from_json(json, "one.json")), 1), json_text(json, 1));
   }
-}
-
-TEST(FromJson, KeepsAnIntervalOfZeros) {
-  const std::vector<Lines> references{{"a b c d e", "f"}};
-  const Lines nothing{"", ""};
-  const SystemOutput systems[] = {{"nothing", nothing}};
-  const Json json = to_json(evaluate({{}, references, {}, {}, {}, nullptr}, systems, with_edges()));
-  const BucketScore all = from_json(json, "one.json").systems[0].all;
-  EXPECT_EQ(all.low, 0.0);
-  EXPECT_EQ(all.high, 0.0);
 }
 
 }  // namespace

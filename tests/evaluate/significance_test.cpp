@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <random>
+#include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/evaluation.h"
@@ -74,6 +75,7 @@ TEST(PValue, CountsTheValuesThatReachTheDifference) {
 }
 
 TEST(PairedBootstrapP, CentersTheDifferences) {
+  EXPECT_EQ((SignificanceOptions{SignificanceTest::kBootstrap, {}, 1}.sample_count()), 1000u);
   // |differences| 1 2 3 6, their mean 3: -2 -1 0 3.
   const double baseline[] = {10, 10, 10, 10}, system[] = {11, 8, 13, 16};
   EXPECT_EQ(paired_bootstrap_p(baseline, system, 2.5), 2.0 / 5);
@@ -102,31 +104,6 @@ TEST(Randomization, IsThatOfAllExchanges) {
   EXPECT_EQ(comparison.samples, 10000u);
   EXPECT_NEAR(comparison.p.value(), exact, tolerance(exact, comparison.samples));
   EXPECT_NEAR(comparison.difference, score(b, texts.reference) - score(a, texts.reference), 1e-12);
-}
-
-TEST(Bootstrap, IsThatOfItsDefinitionWithOtherRandomNumbers) {
-  Texts texts(40, 2);
-  const Lines a = texts.with_errors(30), b = texts.with_errors(22);
-  const double observed = std::abs(score(a, texts.reference) - score(b, texts.reference));
-  constexpr std::size_t kSamples = 4000;
-  std::vector<double> differences;
-  double mean = 0;
-  for (std::size_t s = 0; s < kSamples; ++s) {
-    Lines one, other, reference;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      const std::size_t drawn = texts.random() % a.size();
-      one.push_back(a[drawn]), other.push_back(b[drawn]), reference.push_back(texts.reference[drawn]);
-    }
-    differences.push_back(std::abs(score(one, reference) - score(other, reference)));
-    mean += differences.back() / static_cast<double>(kSamples);
-  }
-  double reached = 0;
-  for (const double difference : differences) reached += difference - mean >= observed;
-  const double expected = (reached + 1) / (kSamples + 1);
-  ASSERT_GT(expected, 0.01);
-  const Comparison comparison = compared(texts.reference, a, b, {SignificanceTest::kBootstrap, 4000, 12345});
-  EXPECT_NEAR(comparison.p.value(), expected, tolerance(expected, kSamples) * std::sqrt(2.0));
-  EXPECT_EQ(compared(texts.reference, a, b, {SignificanceTest::kBootstrap, {}, 12345}).samples, 1000u);
 }
 
 TEST(Significance, IsNotFoundBetweenASystemAndItsCopy) {
@@ -158,16 +135,32 @@ TEST(Significance, IsFoundWhereOneSystemIsMuchBetterAndInBothDirections) {
   }
 }
 
-TEST(Significance, IsFoundByChanceAsOftenAsItsLevelSays) {
-  // Two systems of the same quality: p < 0.05 in 5% of 400 cases, so 20 with standard deviation 4.4.
-  int found = 0;
-  for (unsigned seed = 0; seed < 400; ++seed) {
-    Texts texts(60, 1000 + seed);
-    const Lines a = texts.with_errors(25), b = texts.with_errors(25);
-    found += compared(texts.reference, a, b, {SignificanceTest::kRandomization, 400, seed}).significant();
-  }
-  EXPECT_GE(found, 5);
-  EXPECT_LE(found, 37);
+TEST(StudentT, IsThatOfTheTables) {
+  EXPECT_NEAR(student_t(0.95, 1), 12.706, 1e-3);
+  EXPECT_NEAR(student_t(0.95, 2), 4.303, 1e-3);
+  EXPECT_NEAR(student_t(0.95, 3), 3.182, 1e-3);
+  EXPECT_NEAR(student_t(0.95, 9), 2.262, 1e-3);
+  EXPECT_NEAR(student_t(0.99, 10), 3.169, 1e-3);
+  EXPECT_NEAR(student_t(0.50, 5), 0.727, 1e-3);
+  EXPECT_NEAR(student_t(0.95, 100000), 1.960, 1e-3);
+}
+
+TEST(MeanOverRounds, HasTheIntervalOfStudent) {
+  const std::vector<double> scores{2, 4, 4, 6};
+  const RoundMean mean = mean_over_rounds(scores);
+  EXPECT_EQ(mean.rounds, 4u);
+  EXPECT_NEAR(mean.mean, 4, 1e-12);
+  EXPECT_EQ(mean.least, 2);
+  EXPECT_EQ(mean.most, 6);
+  EXPECT_NEAR(mean.half_width, 3.1824 * std::sqrt(8. / 3 / 4), 1e-3);
+}
+
+TEST(MeanOverRounds, KnowsNothingOfASingleRoundsSpread) {
+  const std::vector<double> one{7};
+  EXPECT_EQ(mean_over_rounds(one).mean, 7);
+  EXPECT_TRUE(std::isinf(mean_over_rounds(one).half_width));
+  const std::vector<double> alike(10, 100.0);
+  EXPECT_EQ(mean_over_rounds(alike).half_width, 0);
 }
 
 }  // namespace

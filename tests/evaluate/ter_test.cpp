@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
@@ -292,30 +291,6 @@ TEST(Ter, IsDefinedWithoutWords) {
   EXPECT_EQ(score("a b c", "x"), 300) << "more than 100";
 }
 
-TEST(Ter, AddsUpOverSentencesOnAnyNumberOfThreads) {
-  Random random(44);
-  Lines hypotheses;
-  std::vector<Lines> references(2);
-  for (int i = 0; i < 600; ++i) {
-    hypotheses.push_back(joined(random_words(random, random.below(20), 30)));
-    for (Lines& set : references) set.push_back(joined(random_words(random, random.below(20), 30)));
-  }
-  const std::size_t threads = thread_count();
-  set_thread_count(1);
-  const auto alone = corpus_statistics(hypotheses, references, kTer);
-  set_thread_count(4);
-  const auto together = corpus_statistics(hypotheses, references, kTer);
-  set_thread_count(threads);
-  EXPECT_EQ(alone, together);
-  TerStatistics sum;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const std::vector<std::string_view> of_sentence = {references[0][i], references[1][i]};
-    EXPECT_EQ(alone[i], sentence_statistics(hypotheses[i], of_sentence, kTer));
-    sum += alone[i];
-  }
-  EXPECT_EQ(score(hypotheses, references), ter_of(sum, 2));
-}
-
 TEST(Ter, TakesEndlessLines) {
   Random random(45);
   const std::string reference = joined(random_words(random, 20000, 50000));
@@ -323,13 +298,6 @@ TEST(Ter, TakesEndlessLines) {
   EXPECT_EQ(edits(reference + " x", reference), 1u);
   EXPECT_EQ(edits("x", reference), 20000u) << "a line of one word";
   EXPECT_EQ(edits(reference, "x"), 20000u);
-}
-
-TEST(Ter, RefusesTextsThatDoNotMatch) {
-  EXPECT_THROW(score(Lines{"a", "b"}, {{"a"}}), Error);
-  EXPECT_THROW(score(Lines{"a"}, {}), Error);
-  EXPECT_THROW(score(Lines{}, {{}}), Error);
-  EXPECT_THROW(sentence_statistics("a", {}, kTer), Error);
 }
 
 TEST(Ter, SignsAsSacrebleu) {

@@ -25,7 +25,7 @@ struct TwoSystems {
   }
   Evaluation evaluate(const EvaluationOptions& options) const {
     const SystemOutput systems[] = {{"RNNsearch", right}, {"Système 2", wrong}};
-    return evaluate::evaluate({"test/news", references, sources, unknown_shares, rarest_words, &frequencies}, systems,
+    return evaluate::evaluate({"test/news", references, sources, unknown_shares, rarest_words, frequencies}, systems,
                               options);
   }
 };

@@ -48,7 +48,7 @@ Page page_of(const std::string& help) {
 const Page& page_of(const cli::Command& command) {
   static std::map<std::string, Page> pages;
   const auto [found, is_new] = pages.try_emplace(command.name);
-  if (is_new) found->second = page_of(command.make()->options().help());
+  if (is_new) found->second = page_of(command.make()->options.help());
   return found->second;
 }
 
@@ -203,8 +203,8 @@ void check_arguments(const cli::Command& command, const Values& given, const Val
   const Arguments recorded = not_recorded(values, {});
   arguments.insert(arguments.end(), recorded.begin(), recorded.end());
   const auto again = command.make();
-  require(accepts(page_of(command), [&] { again->options().parse(arguments); }), "values are rejected as arguments");
-  require(again->options().values() == values, "values come back as others from arguments");
+  require(accepts(page_of(command), [&] { again->options.parse(arguments); }), "values are rejected as arguments");
+  require(again->options.values() == values, "values come back as others from arguments");
 }
 
 /// Read from a configuration file, values are the same.
@@ -227,8 +227,8 @@ void check_ini(const cli::Command& command, const Values& given, const cli::Opti
   const auto again = command.make();
   Arguments arguments = not_recorded(others, options.values());
   arguments.push_back("--config=" + written("again.ini", ini).string());
-  require(accepts(page_of(command), [&] { again->options().parse(arguments); }), "ini() is rejected as --config");
-  require(again->options().values() == options.values(), "ini() reads back as something else");
+  require(accepts(page_of(command), [&] { again->options.parse(arguments); }), "ini() is rejected as --config");
+  require(again->options.values() == options.values(), "ini() reads back as something else");
 }
 
 /// What is no command, and help, are all of the program; no work begins.
@@ -249,7 +249,7 @@ void run_all(const Arguments& arguments, const cli::Command* command) {
   if (command) {
     const auto invocation = command->make();
     const bool all = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
-    require(out == (all ? invocation->options().help() : invocation->options().short_help()),
+    require(out == (all ? invocation->options.help() : invocation->options.short_help()),
             "--help or -h is not the help of the command");
   }
   if (informs || name.empty()) return;
@@ -291,7 +291,7 @@ void check_benchmark(const cli::Options& options) {
   const auto invocation = benchmark->make();
   if (!accepts(page_of(*benchmark), [&] { ini = options.ini(); })) return;
   const std::string argument = "--config=" + written("config.ini", ini).string();
-  require(accepts(page_of(*benchmark), [&] { invocation->options().parse({argument}); }),
+  require(accepts(page_of(*benchmark), [&] { invocation->options.parse({argument}); }),
           "benchmark rejects the config.ini of a run");
 }
 
@@ -319,8 +319,8 @@ void fuzz(Arguments arguments) {
   write_configurations(arguments);
   const Page& page = page_of(*command);
   const auto invocation = command->make();
-  const cli::Options& options = invocation->options();
-  if (!accepts(page, [&] { invocation->options().parse(arguments); })) return;
+  const cli::Options& options = invocation->options;
+  if (!accepts(page, [&] { invocation->options.parse(arguments); })) return;
   const auto given = read_by(page, arguments, std::string_view(command->name) == "inspect");
   require(given.has_value(), "arguments were accepted that --help does not have");
   check_values(page, *given, options);

@@ -23,7 +23,7 @@ if [[ ! -e root/home/user ]]; then
   echo 'user:x:1000:1000::/home/user:/bin/bash' >>root/etc/passwd
   mkdir -p root/home/user
 fi
-for absent in bin/pkg-config bin/pkgconf bin/ninja include/hdf5 include/tbb include/unicode include/boost include/pugixml.hpp; do
+for absent in bin/pkg-config bin/pkgconf bin/ninja include/hdf5 include/tbb include/unicode include/pugixml.hpp; do
   [[ ! -e root/usr/$absent ]] || { echo "the root is not bare: it has /usr/$absent" >&2 && exit 1; }
 done
 

@@ -106,7 +106,7 @@ TEST(EvaluationText, KeepsItsColumnsWhateverTheNames) {
        {"a\tb", "a\nb", "a\r\nb", "中文", "e\u0301", "\u202eabc", "\xff", "=1+1", "a|b", "\"", "\u2028"}) {
     const SystemOutput systems[] = {{name, right}, {std::string(5000, 'x'), right}};
     std::istringstream lines(
-        evaluation_text(evaluate::evaluate({{}, references, {}, {}, {}, nullptr}, systems, options), false));
+        evaluation_text(evaluate::evaluate({{}, references, {}, {}, {}, {}}, systems, options), false));
     std::string caption, header, rule, row;
     std::getline(lines, caption), std::getline(lines, header), std::getline(lines, rule), std::getline(lines, row);
     EXPECT_EQ(columns_of(header), columns_of(rule) - 1) << name;

@@ -89,7 +89,7 @@ grep -q '^live: ended: max-updates reached' live.txt || fail "--follow does not 
 grep -q 'http-equiv="refresh"' live.html && fail "the last page is loaded again"
 { report --run live --output same.html && cmp live.html same.html; } || fail "the last page is not that of the whole training"
 
-# unreadable input; what else is refused is in evaluation_file_test.cpp and its neighbours
+# unreadable input; what else is refused is in input_files_test.cpp
 refused 1 "there is no run nowhere" "$RNNSEARCH" report --run nowhere --output refused.html
 refused 2 "would count twice" "$RNNSEARCH" report --run search --run ./search/ --output refused.html
 mkdir again && cp -r search again

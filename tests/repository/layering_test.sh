@@ -17,7 +17,7 @@ train      base kernels storage comm corpus model                            -
 decode     base kernels comm corpus model                                    -
 evaluate   base text                                                         -
 report     base evaluate                                                     pugixml
-cli        base kernels storage comm corpus model site train decode evaluate report    Boost.Program_options
+cli        base kernels storage comm corpus model site train decode evaluate report    -
 main       cli                                                               -
 RULES
 )
@@ -35,7 +35,6 @@ RE2                     re2/
 SentencePiece           sentencepiece
 zlib                    zlib.h
 compression             zstd.h zstd_errors.h lzma.h bzlib.h lz4
-Boost.Program_options   boost/program_options
 LIBRARIES
 )
 # every module may include these, and so may public headers, but they only what is quick to compile
@@ -106,14 +105,12 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
       print "CMakeLists.txt links $module with \"$linked\", but the table has \"$drawn\"\n" if $linked ne $drawn;
     }
 
-    my $commands = "";  # cli/commands.h declares what the files of the commands define
-    if (open my $in, "<", "src/cli/commands.h") { local $/; $commands = <$in> }
+    # The first header that a source includes is the one of its module that declares what it defines.
     for my $file (sort @files) {
-      if (my ($module, $part, $name) = $file =~ m{^src/(\w+)/(\w+/)?(\w+)\.cpp$}) {
-        $part //= "";
-        print "$file: has no header include/rnnsearch/$module/$name.h or src/$module/$part$name.h\n"
-          unless $file{"include/rnnsearch/$module/$name.h"} || $file{"src/$module/$part$name.h"} || $module eq "cli" && $commands =~ /\bmake_$name\(/;
-      }
+      my ($module) = $file =~ m{^src/(\w+)/.*\.cpp$} or next;
+      open my $in, "<", $file or die "$file: $!";
+      my ($first) = grep { /^#include/ } <$in>;
+      print "$file: its first header is none of module $module: $first" unless $first =~ m{"(rnnsearch/)?$module/};
     }
   ')
 }

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # the scripts that source this use what is set here
 # Shared by scripts.
 : "${MPIEXEC:=mpirun}" # the launcher
 
@@ -25,3 +25,7 @@ refused() {
   [[ $(files_here) == "$before" ]] || fail "$*: files changed: $(diff <(echo "$before") <(files_here))"
 }
 files_here() { find . -path ./.answer -prune -o \( -type f -exec sha256sum {} + -o -print \) | LC_ALL=C sort; }
+
+# Options of train with which a small model learns to reverse sequences in a minute; --state is left to the test.
+learns_reversal=(--embedding 32 --alignment 64 --maxout 32 --initial-deviation 0.1 --optimizer adam --learning-rate 0.005
+  --gradient-of word --batch-sentences 40 --validate-every 200 --precision f32 --threads 1)

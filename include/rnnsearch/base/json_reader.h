@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -112,5 +113,8 @@ class JsonReader {
   std::string name_;  // of the member; empty for an item
   std::size_t item_ = 0;
 };
+
+/// The value with all its texts changed, the names of members included.
+Json with_texts(Json json, std::string (*change)(std::string_view text));
 
 }  // namespace rnnsearch

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,6 +47,10 @@ class Options : public OptionList {
   bool only_checks() const { return only_checks_; }
   /// After parse: was it set by the command line, the configuration file or the preset?
   bool given(const std::string& name) const { return from_.contains(name); }
+  /// After parse: throws UsageError for the first of these options that was given, if `idle`. In `why` {0} is its name.
+  void refuse(bool idle, std::initializer_list<const char*> names, const std::string& why) const;
+  /// After parse: throws UsageError if two values of one of these options are the same file, through links too.
+  void check_each_once(std::initializer_list<const char*> names) const;
   /// The options of one group.
   std::vector<std::string> names_in(const std::string& group) const;
   /// The options of one group that were set, in the order of their declaration.

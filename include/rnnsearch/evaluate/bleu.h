@@ -60,7 +60,7 @@ struct Bleu {
 BleuStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                    const BleuOptions& options);
 Bleu bleu_of(const BleuStatistics& statistics, const BleuOptions& options);
-/// Throws Error as corpus_sum does.
+/// REQUIRES: as corpus_sum.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                         const BleuOptions& options) {
   return bleu_of(corpus_sum(hypotheses, references, options), options);
@@ -72,6 +72,8 @@ struct Bootstrap {
   std::size_t samples = 1000;
   std::uint64_t seed = 12345;  // both are the defaults of sacreBLEU
 };
+/// What the signatures of all metrics begin with: "nrefs:1", or with a bootstrap "nrefs:1|bs:1000|seed:12345".
+std::string signature_head(std::size_t references, const std::optional<Bootstrap>& bootstrap);
 /// The signature, with the keys of sacreBLEU in its order and our own name and version:
 /// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:..."; with a bootstrap "nrefs:1|bs:1000|seed:12345|case:...".
 std::string signature(const BleuOptions& options, std::size_t references,

@@ -20,7 +20,6 @@ inline constexpr std::size_t kWordOrders = 2;
 
 struct ChrfOptions {
   std::size_t word_orders = 0;  // 0: chrF; 2: chrF++. At most kWordOrders
-  double beta = 2;              // recall counts beta times as much as precision
   bool lowercase = false;
 };
 
@@ -44,7 +43,7 @@ ChrfStatistics sentence_statistics(std::string_view hypothesis, std::span<const 
                                    const ChrfOptions& options);
 /// The score, from 0 to 100. Precision and recall are means over the orders for which both sides have n-grams.
 double chrf_of(const ChrfStatistics& statistics, const ChrfOptions& options);
-/// Throws Error as corpus_sum does.
+/// REQUIRES: as corpus_sum.
 inline double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                           const ChrfOptions& options) {
   return chrf_of(corpus_sum(hypotheses, references, options), options);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +16,6 @@
 #include <vector>
 
 #include "rnnsearch/base/ceil_div.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::evaluate {
@@ -35,37 +36,37 @@ S& operator+=(S& sum, const S& other) {
   return sum = std::bit_cast<S>(numbers);
 }
 
-/// Statistics of every sentence. references[k][i] is the k-th reference of hypothesis i. Throws Error if there is no
-/// reference, or if the numbers of sentences differ.
+/// Calls act(i) for the `lines` lines of a text on all threads, each of which takes 256 lines at a time.
+inline void for_each_line(std::size_t lines, const std::function<void(std::size_t i)>& act) {
+  constexpr std::size_t kLinesPerPiece = 256;
+  parallel_for(ceil_div(lines, kLinesPerPiece), [&](std::size_t piece) {
+    const std::size_t end = std::min(lines, (piece + 1) * kLinesPerPiece);
+    for (std::size_t i = piece * kLinesPerPiece; i < end; ++i) act(i);
+  });
+}
+
+/// Statistics of every sentence. references[k][i] is the k-th reference of hypothesis i. REQUIRES: at least one reference
+/// of each hypothesis.
 template <class Options>
 auto corpus_statistics(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                        const Options& options) {
-  if (references.empty()) throw Error("evaluate: there are no references; each hypothesis needs at least one");
-  for (std::size_t k = 0; k < references.size(); ++k) {
-    if (references[k].size() == hypotheses.size()) continue;
-    throw Error("evaluate: {} hypotheses but {} references{}; line i of both must belong to the same sentence",
-                hypotheses.size(), references[k].size(), references.size() > 1 ? fmt::format(" in set {}", k + 1) : "");
-  }
-  constexpr std::size_t kSentencesPerPiece = 256;
+  assert(!references.empty());
+  for ([[maybe_unused]] const auto& set : references) assert(set.size() == hypotheses.size());
   std::vector<decltype(sentence_statistics(hypotheses[0], {}, options))> statistics(hypotheses.size());
-  const std::size_t pieces = ceil_div(hypotheses.size(), kSentencesPerPiece);
-  parallel_for(pieces, [&](std::size_t piece) {
-    std::vector<std::string_view> of_sentence(references.size());
-    const std::size_t end = std::min(hypotheses.size(), (piece + 1) * kSentencesPerPiece);
-    for (std::size_t i = piece * kSentencesPerPiece; i < end; ++i) {
-      for (std::size_t k = 0; k < references.size(); ++k) of_sentence[k] = references[k][i];
-      statistics[i] = sentence_statistics(hypotheses[i], of_sentence, options);
-    }
+  for_each_line(hypotheses.size(), [&](std::size_t i) {
+    std::vector<std::string_view> of_sentence;
+    for (const auto& set : references) of_sentence.push_back(set[i]);
+    statistics[i] = sentence_statistics(hypotheses[i], of_sentence, options);
   });
   return statistics;
 }
 
-/// Their sum. Throws Error as corpus_statistics does, and if there are no sentences.
+/// Their sum. REQUIRES: at least one sentence, and as corpus_statistics.
 template <class Options>
 auto corpus_sum(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                 const Options& options) {
   const auto all = corpus_statistics(hypotheses, references, options);
-  if (all.empty()) throw Error("evaluate: nothing to score: there are 0 hypotheses and 0 references");
+  assert(!all.empty());
   auto sum = all.front();
   for (std::size_t i = 1; i < all.size(); ++i) sum += all[i];
   return sum;

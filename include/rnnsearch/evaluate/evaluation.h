@@ -1,5 +1,5 @@
 // Evaluates systems side by side on one test set: overall, by bucket, with confidence intervals, and against a
-// baseline.
+// baseline. The result is written as JSON and read back.
 #pragma once
 
 #include <array>
@@ -11,25 +11,27 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/base/json.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/buckets.h"
 #include "rnnsearch/evaluate/sequence_accuracy.h"
 #include "rnnsearch/evaluate/significance.h"
 #include "rnnsearch/evaluate/ter.h"
-#include "rnnsearch/evaluate/word_accuracy.h"
 
 namespace rnnsearch::evaluate {
 
-/// Views of data that the caller owns. Line i of each belongs to the same sentence.
+/// Line i of each belongs to the same sentence.
 struct TestSet {
-  std::string name;                                      // such as "test/news"; empty if it has no name
-  std::span<const std::vector<std::string>> references;  // [k][i]
-  std::span<const std::string> sources;                  // may be empty if lengths are those of the references
+  std::string name;                                  // such as "test/news"; empty if it has no name
+  std::vector<std::vector<std::string>> references;  // [k][i]
+  std::vector<std::string> sources;                  // may be empty if lengths are those of the references
   /// Share of words outside the vocabularies in source and first reference. Empty if unknown.
-  std::span<const double> unknown_shares;
+  std::vector<double> unknown_shares;
   /// Training-set frequency of the rarest word of the first reference, or kNoWord. Empty if unknown.
-  std::span<const std::uint64_t> rarest_words;
-  const WordFrequencies* frequencies = nullptr;  // nullptr if unknown
+  std::vector<std::uint64_t> rarest_words;
+  WordFrequencies frequencies;                       // without functions if unknown
+  std::string source_language{}, target_language{};  // empty if unknown
 };
 
 struct SystemOutput {
@@ -55,6 +57,16 @@ struct EvaluationOptions {
   bool by_unknown_share = false, by_rarest_word = false, words_by_frequency = false;  // further breakdowns
   bool sentences = false;                                                             // also report every sentence
 };
+
+/// All options, except those that only affect how the result is printed.
+void declare(OptionList& options, EvaluationOptions& o);
+
+/// Throws Error for a combination of options in which one would be ignored.
+void check(const EvaluationOptions& options);
+
+/// Throws Error if two systems have the same name, or for a test of significance or a baseline that these systems do
+/// not allow. `systems`: their names.
+void check_systems(const EvaluationOptions& options, std::span<const std::string> systems);
 
 /// Scores over fewer sentences are marked as unreliable.
 inline constexpr std::size_t kReliableSentences = 100;
@@ -119,7 +131,7 @@ struct SentenceEvaluation {
 
 struct Evaluation {
   std::optional<std::string> set;
-  std::string source_language, target_language;  // set by the caller; empty if unknown
+  std::string source_language, target_language;  // empty if unknown
   std::size_t references = 1;
   LengthOf length = LengthOf::kReference;
   text::BleuTokenizer length_tokenizer = text::BleuTokenizer::k13a;
@@ -137,11 +149,31 @@ struct Evaluation {
 const Comparison* comparison_of(const Evaluation& evaluation, const std::string& system, const std::string& metric,
                                 const std::string& row);
 
-/// Throws Error if numbers of lines differ, there are no lines, the edges are not ascending, two systems have the same
-/// name, the baseline is not one of the systems or is the only one, or a breakdown needs data that is unknown. The
-/// result depends only on the input and the options, not on the number of threads; all systems use the same samples.
-/// `poll` is called now and then on the calling thread; an exception that it throws ends the evaluation.
+/// Throws Error if there are no lines. The result depends only on the input and the options, not on the number of
+/// threads; all systems use the same samples. `poll` is called now and then on the calling thread; an exception that it
+/// throws ends the evaluation. REQUIRES: check, check_edges and check_systems passed; all texts have as many lines, and
+/// what options.length and the breakdowns need is known.
 Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options,
                     const std::function<void()>& poll = {});
+
+/// The object that `rnnsearch evaluate --json` prints: format "rnnsearch-evaluation", version 1.
+Json to_json(const Evaluation& evaluation);
+
+/// What to_json wrote, though not its "format". location: begins errors, such as the name of the file. Throws Error,
+/// naming the location in it, for members that are missing, of the wrong type or out of range, and for systems of one
+/// name or with different rows.
+Evaluation from_json(const Json& json, const std::string& location);
+
+/// The maximum number of systems in a length chart, limited by the number of distinguishable marks.
+inline constexpr std::size_t kChartSystems = 8;
+
+/// A text chart of BLEU by sentence length, like figure 2 of Bahdanau, Cho and Bengio (2015), for a terminal or log file.
+/// The chart has a curve for each system over the length buckets; the axis starts at BLEU 0. A bucket without sentences
+/// interrupts the curve, and one with fewer than kReliableSentences is marked with an asterisk. Points at the same
+/// place are drawn beside each other. Below the chart there are, for every system, its mark, its name, its best bucket,
+/// and the BLEU of each bucket as a percentage of the best one. The text is plain ASCII except for the names of the
+/// systems, without colours or cursor movement, ends with a line end, and is at most 80 columns wide (apart from names)
+/// for up to 9 buckets with the usual labels. REQUIRES: at most kChartSystems systems.
+std::string render_length_chart(const Evaluation& evaluation);
 
 }  // namespace rnnsearch::evaluate

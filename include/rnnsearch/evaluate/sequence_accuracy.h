@@ -16,7 +16,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rnnsearch/evaluate/bleu.h"
 
@@ -55,7 +54,7 @@ struct SequenceAccuracy {
 std::size_t longest_common_subsequence(std::span<const std::string_view> a, std::span<const std::string_view> b);
 
 /// The measures of one sequence. With several references, each measure uses the reference that gives it the largest
-/// value. Throws Error if there is no reference.
+/// value. REQUIRES: at least one reference.
 SequenceAccuracy sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                      const SequenceAccuracyOptions& options = {});
 /// A signature in the style of sacreBLEU: "nrefs:1|case:mixed|tok:none|output:cut|mean:sentences|version:..."

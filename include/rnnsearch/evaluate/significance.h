@@ -15,6 +15,8 @@
 // calls more of them different, and with a single sentence it would call all different that differ. Randomization keeps
 // its error rate with any number of sentences. Exchanging the outputs of n sentences gives 2^(n-1) differences, so that
 // no test by exchange has p < 0.05 with fewer than six sentences; neither test is made then.
+//
+// And the mean score of several trainings with different seeds, with its confidence interval.
 #pragma once
 
 #include <array>
@@ -70,5 +72,21 @@ double p_value(std::span<const double> values, double difference);
 /// The p value from the scores of the same samples: baseline[s] and system[s] belong to sample s. difference: that of
 /// the whole test set.
 double paired_bootstrap_p(std::span<const double> baseline, std::span<const double> system, double difference);
+
+/// Statistics of n independent rounds.
+struct RoundMean {
+  std::size_t rounds = 0;
+  double mean = 0, least = 0, most = 0;
+  /// The 95% confidence interval of the mean is mean +- half_width: Student's t with n - 1 degrees of freedom times the
+  /// standard error. Infinite for a single round. The interval may exceed the range of the scores, such as 100.
+  double half_width = 0;
+};
+
+/// REQUIRES: at least one score.
+RoundMean mean_over_rounds(std::span<const double> scores);
+
+/// The t for which a variable with Student's distribution is in [-t, t] with probability `within`. REQUIRES: 0 < within
+/// < 1, degrees_of_freedom >= 1.
+double student_t(double within, std::size_t degrees_of_freedom);
 
 }  // namespace rnnsearch::evaluate

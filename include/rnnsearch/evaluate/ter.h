@@ -41,7 +41,7 @@ TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const s
 /// 100 * edits / mean length of this many references, from 0 (best) to more than 100. Without reference words it is 100
 /// if there is any edit.
 double ter_of(const TerStatistics& statistics, std::size_t references);
-/// Throws Error as corpus_sum does.
+/// REQUIRES: as corpus_sum.
 inline double corpus_ter(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                          const TerOptions& options) {
   return ter_of(corpus_sum(hypotheses, references, options), references.size());

@@ -1,8 +1,10 @@
-// The axes of a chart: what they show, the numbers on them, and places between their ends.
+// The axes of a chart: what they show, the numbers on them, and places between their ends. And the points of a curve,
+// with what is left of them when there are too many to draw or to see through.
 #pragma once
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,5 +50,18 @@ std::string tick_label(double tick, std::span<const double> ticks);
 
 /// The position of `value` between `low` (0) and `high` (1).
 double position(double value, double low, double high, Scale scale);
+
+struct Point {
+  double x = 0, y = 0;
+  std::optional<double> low = std::nullopt, high = std::nullopt;  // ends of the interval
+  bool hollow = false;                                            // drawn hollow, because the value is unreliable
+};
+
+/// At most `at_most` of the points, in order: the first, the last, and the points with the least and the greatest y of
+/// each stretch between them, so that no peak is lost. REQUIRES: at_most >= 4.
+std::vector<Point> thinned(std::span<const Point> points, std::size_t at_most);
+/// Moving averages over up to `window` neighbours (an odd number). Near the start, the window is symmetric and smaller;
+/// near the end, it uses the points that exist.
+std::vector<Point> smoothed(std::span<const Point> points, std::size_t window);
 
 }  // namespace rnnsearch::report

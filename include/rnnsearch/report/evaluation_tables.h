@@ -18,6 +18,8 @@ struct Breakdown {
 /// The breakdowns that the evaluation has, that by length first.
 std::vector<Breakdown> breakdowns_of(const evaluate::Evaluation& evaluation);
 
+/// Appends the item unless the list has it.
+void add_once(std::vector<std::string>& list, const std::string& item);
 /// BLEU, then the other metrics that some system has.
 std::vector<std::string> metrics_of(const evaluate::Evaluation& evaluation);
 

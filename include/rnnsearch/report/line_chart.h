@@ -1,14 +1,15 @@
-// Line charts as SVG for the page: page.css defines colours and fonts, and page.js reads out the numbers.
+// Line charts as SVG: for the page, whose page.css defines colours and fonts and whose page.js reads out the numbers, and
+// as stand-alone files, for example for a README.
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "rnnsearch/report/axis.h"
-#include "rnnsearch/report/points.h"
 
 namespace pugi {
 class xml_node;
@@ -36,7 +37,8 @@ inline constexpr std::size_t kColours = 6;
 inline constexpr std::size_t kDrawnPoints = 600;
 
 /// Adds the drawing of a chart and returns its SVG. Points that cannot be drawn (not finite, or not positive on a log
-/// scale) are left out. Throws Error if there are fewer labels than places of points. Thread-safe.
+/// scale) are left out. Thread-safe. REQUIRES: a label for
+/// each place of a point, if there are labels.
 pugi::xml_node add_chart(pugi::xml_node parent, const LineChart& chart);
 
 /// Adds the key of a line for the legend: a short piece of the line with its marker.
@@ -48,5 +50,16 @@ struct Part {
   double share = 0;  // from 0 to 1
 };
 void add_bar(pugi::xml_node parent, const std::string& title, std::span<const Part> parts);
+
+/// Reads tab-separated values: a header with the name of the horizontal axis and the name of each line, then a row for
+/// each place on the axis, in order, with the label of the place and the value of each line. An empty or missing field
+/// is an unknown point. Lines that begin with # are comments. The places are equally spaced. Throws Error, naming file
+/// and line, for a header without lines, a repeated name, a row without a label or with too many fields, an invalid
+/// number, and a file without rows.
+LineChart read_chart(const std::filesystem::path& path);
+
+/// Returns an SVG file with the title of the chart, its legend, and colours for a light background. It needs no style
+/// sheet.
+std::string svg_file_of(const LineChart& chart);
 
 }  // namespace rnnsearch::report

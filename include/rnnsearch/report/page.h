@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/report/alignment_file.h"
-#include "rnnsearch/report/evaluation_file.h"
+#include "rnnsearch/report/input_files.h"
 #include "rnnsearch/report/run.h"
-#include "rnnsearch/report/section_file.h"
 
 namespace rnnsearch::report {
 

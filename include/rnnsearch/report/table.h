@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/report/points.h"
+#include "rnnsearch/report/axis.h"
 
 namespace rnnsearch::report {
 

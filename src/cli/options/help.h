@@ -1,9 +1,11 @@
-// What --help and -h print, in lines of at most 80 columns.
+// What --help and -h print, in lines of at most 80 columns, the name that someone probably meant, and the presets.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "rnnsearch/base/option.h"
 
@@ -19,5 +21,23 @@ std::string help_text(const std::string& command, const std::string& about, std:
                       bool explain_later);
 std::string short_help_text(const std::string& command, const std::string& about, const std::string& example,
                             std::span<const Option> options);
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn one into the other (optimal string
+/// alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The closest of `names`, of equally close ones the first; none when even that differs in more than a third of its
+/// letters (two are always allowed).
+std::optional<std::string> nearest(std::string_view name, std::span<const std::string> names);
+
+/// ": did you mean 'beam'?", or ": " and `otherwise`.
+std::string suggestion(std::string_view name, std::span<const std::string> names, const std::string& otherwise);
+
+/// A file of pipelines/presets, embedded when the build is configured: the program needs no folder beside it.
+struct Preset {
+  const char* name;
+  const char* ini;
+};
+std::span<const Preset> presets();
 
 }  // namespace rnnsearch::cli

@@ -3,27 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <iostream>
 #include <set>
 
 #include "cli/options/help.h"
 #include "cli/options/path_check.h"
-#include "cli/options/presets.h"
-#include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/ini.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/signals.h"
 
-namespace po = boost::program_options;
-
 namespace rnnsearch::cli {
 namespace {
 
 bool is_of_command_line(const std::string& option) {
   return option == "help" || option == "check" || option == "config";
+}
+
+/// The files that its values name.
+std::vector<std::filesystem::path> paths_of(const Option& option) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& text : option.write()) {
+    if (text.empty()) continue;  // not given
+    const auto in = option.path.in ? option.path.in(text) : std::vector<std::filesystem::path>{text};
+    paths.insert(paths.end(), in.begin(), in.end());
+  }
+  return paths;
 }
 
 [[noreturn]] void refuse_without_value(const std::string& location) {
@@ -98,37 +104,35 @@ void Options::refuse_unknown(const Source& source, const std::string& name) cons
 }
 
 Options::Source Options::read_command_line(const Arguments& arguments) const {
-  po::options_description description;
-  for (const Option& option : rows()) {
-    // all as text: the sentences about values are ours
-    auto* semantic = po::value<std::string>();
-    if (option.kind == value::Kind::kSwitch) semantic->implicit_value("true");  // --switch, or --switch=value
-    description.add_options()(option.name.c_str(), semantic);
-  }
   Source source;
-  using namespace po::command_line_style;
-  try {
-    const auto parsed = po::command_line_parser(arguments)
-                            .options(description)
-                            .style(allow_long | long_allow_adjacent | long_allow_next)
-                            .allow_unregistered()
-                            .run();
-    for (const auto& option : parsed.options) {
-      if (option.position_key != -1 || option.string_key.empty()) {
-        throw UsageError("unexpected argument '" + option.original_tokens.front() + "': options begin with --");
-      }
-      if (option.unregistered) {
-        const std::string& token = option.original_tokens.front();
-        refuse_unknown(source, token.substr(0, token.find('=')));
-      }
-      const std::string text = option.value.empty() ? "true" : option.value.front();
-      if (text.starts_with("--") && option.original_tokens.size() == 2 && find(text.substr(2))) {
-        refuse_without_value("--" + option.string_key);
-      }
-      note(source, option.string_key, text);
+  bool only_switches = !first_argument_.empty();  // so far: the value of that option may follow without its name
+  for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
+    if (*argument == "--" && ++argument == arguments.end()) break;
+    if (only_switches && !argument->starts_with("--")) {
+      note(source, first_argument_, *argument);
+      only_switches = false;
+      continue;
     }
-  } catch (const po::error_with_option_name& error) {
-    refuse_without_value(error.get_option_name());
+    if (!argument->starts_with("--")) {
+      throw UsageError("unexpected argument '" + *argument + "': options begin with --");
+    }
+    const std::size_t equals = argument->find('=');
+    const std::string name = argument->substr(2, equals - 2);
+    const Option* const option = find(name);
+    if (!option) refuse_unknown(source, "--" + name);
+    const auto next = argument + 1;
+    const bool is_switch = option->kind == value::Kind::kSwitch;
+    if (equals != argument->npos) {
+      note(source, name, argument->substr(equals + 1));
+    } else if (is_switch && (next == arguments.end() || next->starts_with("--") ||
+                             (only_switches && !next->empty() && *next != "true" && *next != "false"))) {
+      note(source, name, "true");
+    } else if (next == arguments.end() || (next->starts_with("--") && find(next->substr(2)))) {
+      refuse_without_value("--" + name);
+    } else {
+      note(source, name, *++argument);
+    }
+    only_switches = only_switches && is_switch && equals == std::string::npos;
   }
   return source;
 }
@@ -170,11 +174,8 @@ void Options::check_all_paths(const std::optional<std::string>& config) const {
     const Path& as = option.path;
     if (as.kind == Path::kNone) continue;
     const auto from = from_.find(option.name);
-    for (const std::string& text : option.write()) {
-      if (text.empty()) continue;  // not given
-      for (std::filesystem::path& path : as.in ? as.in(text) : std::vector<std::filesystem::path>{text}) {
-        paths.push_back({from == from_.end() ? "--" + option.name : from->second, as, std::move(path)});
-      }
+    for (std::filesystem::path& path : paths_of(option)) {
+      paths.push_back({from == from_.end() ? "--" + option.name : from->second, as, std::move(path)});
     }
   }
   check_paths(paths);
@@ -194,22 +195,7 @@ bool Options::parse(const Arguments& arguments) {
     }
     return last;
   };
-  Arguments named = arguments;
-  if (!first_argument_.empty() && !named.empty() && !named.front().starts_with("--")) {
-    named.insert(named.begin(), "--" + first_argument_);
-  } else if (!first_argument_.empty()) {  // it may follow switches, whose value it cannot be
-    const auto is_switch = [&](const std::string& argument) {
-      return std::any_of(rows().begin(), rows().end(), [&](const Option& option) {
-        return option.kind == value::Kind::kSwitch && argument == "--" + option.name;
-      });
-    };
-    const auto found = std::find_if_not(named.begin(), named.end(), is_switch);
-    if (found != named.end() && found != named.begin() && !found->empty() && !found->starts_with("--") &&
-        *found != "true" && *found != "false") {
-      named.insert(found, "--" + first_argument_);
-    }
-  }
-  const Source command_line = read_command_line(named);
+  const Source command_line = read_command_line(arguments);
   only_checks_ = value_of(command_line, "check") == "true";
   Source file;
   const auto config = value_of(command_line, "config");
@@ -243,6 +229,27 @@ bool Options::parse(const Arguments& arguments) {
   }
   check_all_paths(config);
   return true;
+}
+
+void Options::refuse(bool idle, std::initializer_list<const char*> names, const std::string& why) const {
+  for (const char* name : names) {
+    if (idle && given(name)) throw UsageError(fmt::format(fmt::runtime(why), name));
+  }
+}
+
+void Options::check_each_once(std::initializer_list<const char*> names) const {
+  for (const char* name : names) {
+    std::vector<std::filesystem::path> earlier;
+    for (const std::filesystem::path& path : paths_of(*find(name))) {
+      for (const std::filesystem::path& other : earlier) {
+        std::error_code ignored;
+        if (other != path && !std::filesystem::equivalent(other, path, ignored)) continue;
+        throw UsageError("--{0} {1} and --{0} {2} are the same file, which would count twice; give each file once",
+                         name, other, path);
+      }
+      earlier.push_back(path);
+    }
+  }
 }
 
 std::vector<std::string> Options::names_in(const std::string& group) const {

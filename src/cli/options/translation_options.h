@@ -1,26 +1,58 @@
-// How a model searches: the options of every command that translates.
+// The models of a command, one or an ensemble; how they search, and what translations must begin with, contain or avoid.
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/progress.h"
+#include "cli/translation_lines.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/cli/options.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/decode/ensemble.h"
 #include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/train/checkpoint.h"
 
 namespace rnnsearch::cli {
 
+struct ModelChoice {
+  std::vector<std::string> model, model_weight;
+  decode::EnsembleMean ensemble_mean = decode::EnsembleMean::kProbabilities;
+};
+
+/// Declares --model, --ensemble-of and --model-weight.
+void add_models(Options& options, ModelChoice& choice);
+/// After parsing. Throws UsageError for weights that are no weights or of which there are too many or too few, and for
+/// options of ensembles with one model.
+void check_models(const Options& options, const ModelChoice& choice);
+
+class OpenModels {
+ public:
+  /// COLLECTIVE. Opens all of them, as train::open_model. Throws AgreedError if two of them have different
+  /// vocabularies or text pipelines, naming both. REQUIRES: check_models.
+  OpenModels(const ModelChoice& choice, const comm::Communicator& communicator);
+
+  /// COLLECTIVE. Lets the models copy what these patterns match, in place of those of their corpus. Throws AgreedError
+  /// for models without placeholders.
+  void copy(const text::CopyPatterns& patterns);
+
+  /// Refers to this object, which outlives it.
+  /// Of the files of the models, with spaces between them.
+  std::string digests() const;
+  decode::Translator translator();
+
+ private:
+  std::vector<train::LoadedModel> loaded_;
+  std::vector<double> weights_;
+  decode::EnsembleMean mean_;
+};
+
 /// Declares them, in a group of their own; n-best is left to the command.
 void add_translation_options(Options& options, decode::TranslationOptions& translation);
 /// Declares --maximum-source-length, of commands that translate lines of text.
 void add_maximum_source_length(Options& options, decode::TranslationOptions& translation);
-/// --sample and what belongs to it.
-struct SamplingOptions {
-  bool sample = false;
-  decode::Sampling sampling;
-};
-/// Declares them, in a group of their own.
-void add_sampling_options(Options& options, SamplingOptions& sampling);
-/// After parsing: hands them to `search`. Throws UsageError for those that are not for --sample, or for it alone.
-void take_sampling_options(const Options& options, const SamplingOptions& sampling, decode::SearchOptions& search);
-
 /// "2 lines have more than 1000 words and were translated in parts", for `lines` of them; empty if there are none.
 std::string sentence_of_parts(std::size_t lines, const decode::TranslationOptions& translation);
 /// After parsing. Throws UsageError for those that exclude each other.
@@ -30,5 +62,51 @@ void check_translation_options(const Options& options, const decode::Translation
 inline decode::Translator translator_of(train::LoadedModel& loaded) {
   return {loaded.model, loaded.source_vocabulary, loaded.target_vocabulary, loaded.pipeline};
 }
+
+/// Those of --copy-pattern. Throws UsageError for what is not a pattern.
+text::CopyPatterns copy_patterns_from(const std::vector<std::string>& patterns);
+
+/// All options of `translate` that say how it searches.
+struct TranslateOptions {
+  decode::TranslationOptions translation;
+  LineLimit line_limit;
+  std::filesystem::path shortlist;
+  std::size_t shortlist_frequent = 100, shortlist_translations = 100;  // Marian's defaults
+  LineFiles files;                                                     // --prefix, --require
+  std::filesystem::path forbid, glossary;
+  std::vector<std::string> copy_patterns;
+  bool sample = false;
+  decode::Sampling sampling;
+};
+/// Declares all of them but --max-line-bytes, in groups of their own.
+void add_translate_options(Options& options, TranslateOptions& settings);
+/// After parsing. Throws UsageError for those that exclude each other.
+void check_translate_options(const Options& options, TranslateOptions& settings);
+/// What lines of JSON may not ask of this model and these options.
+Refusals refusals_of(const decode::Translator& translator, const decode::SearchOptions& search);
+/// COLLECTIVE. Reads the files of --shortlist, --forbid and --glossary at the root and hands settings.translation what
+/// the search needs, on every rank. Throws AgreedError for a file that cannot be used and for a model that takes no
+/// constraints.
+void read_search_files(TranslateOptions& settings, const decode::Translator& translator, double stall_timeout,
+                       const comm::Communicator& communicator);
+
+/// Says which lines lack required phrases, or have forbidden ones in their prefix: each of the first 20, and at the end
+/// how many others there were.
+class UnmetLines {
+ public:
+  explicit UnmetLines(Progress& progress) : progress_(progress) {}
+  /// `line` counts from 0, in a text of this name.
+  void note(const decode::LineTranslation& translation, const std::string& name, std::size_t line);
+  /// Of lines at this location: their prefixes, before they are translated. The prefix wins over what is forbidden.
+  void note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesLocation& location,
+                     const decode::Translator& translator, const decode::SearchOptions& search);
+  void finish() const;
+
+ private:
+  void say(const std::string& name, std::size_t line, const std::string& what);
+
+  Progress& progress_;
+  std::size_t lines_ = 0;
+};
 
 }  // namespace rnnsearch::cli

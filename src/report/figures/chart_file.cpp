@@ -1,4 +1,4 @@
-#include "rnnsearch/report/chart_file.h"
+#include "rnnsearch/report/line_chart.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,6 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "report/figures/figure.h"
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/line_source.h"

@@ -28,7 +28,6 @@ class Rnnsearch(CMakePackage):
     depends_on("re2@2023-09-01:")  # earlier ones in Spack install no re2.pc
     depends_on("sentencepiece@0.1.97:")
     depends_on("icu4c@60:")
-    depends_on("boost@1.74: +program_options")
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.9:")
     depends_on("pugixml@1.11:")

@@ -1,31 +1,34 @@
-#include "cli/translation_input.h"
+#include "cli/translation_lines.h"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/n_best.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/signals.h"
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::cli {
-
 namespace {
 
-/// The text of a member of an object, in which line ends count as spaces; empty if it has none.
+/// The text of a member, in which line ends count as spaces. `kind`: what the member should be.
+std::string checked_text(const Json& text, const char* member, const char* kind, const std::string& location) {
+  if (!text.is_string()) throw Error("{}: its \"{}\" is not a {}", location, member, kind);
+  std::string result = as_string(text);
+  if (result.find('\0') != std::string::npos) throw Error("{}: its \"{}\" has a NUL character", location, member);
+  std::replace(result.begin(), result.end(), '\n', ' ');
+  return result;
+}
+
+/// Empty if the object has no such member.
 std::string text_in(const Json& object, const char* member, const std::string& location) {
   const Json* const found = find_member(object, member);
-  if (!found) return "";
-  if (!found->is_string()) throw Error("{}: its \"{}\" is not a string", location, member);
-  std::string text = as_string(*found);
-  if (text.find('\0') != std::string::npos) throw Error("{}: its \"{}\" has a NUL character", location, member);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return found ? checked_text(*found, member, "string", location) : "";
 }
 
 /// The phrases of a member "require", a list of strings, with tabs between them; empty if it has none.
@@ -35,11 +38,8 @@ std::string phrases_in(const Json& object, const std::string& location) {
   if (!found->is_array()) throw Error("{}: its \"require\" is not a list of strings", location);
   std::string phrases;
   for (const Json& phrase : *found) {
-    if (!phrase.is_string()) throw Error("{}: its \"require\" is not a list of strings", location);
-    std::string text = as_string(phrase);
-    if (text.find('\0') != std::string::npos) throw Error("{}: its \"require\" has a NUL character", location);
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    std::string text = checked_text(phrase, "require", "list of strings", location);
+    std::replace(text.begin(), text.end(), '\t', ' ');
     phrases += (phrases.empty() ? "" : "\t") + text;
   }
   return phrases;
@@ -75,6 +75,34 @@ Request request_of(const Line& line, const std::string& location, const Refusals
 
 std::unique_ptr<ByteStream> standard_input(const std::string& name) {
   return std::make_unique<WaitingInput>(STDIN_FILENO, name, stop_if_signal_came);
+}
+
+constexpr int kDigits = 6;
+
+std::string moses_fields(const decode::LineTranslation& translation) {
+  const decode::Score& score = translation.score;
+  std::string fields = fmt::format(
+      "LogProbability= {} Length= {} LengthPenalty= {} CoveragePenalty= {} WordBonus= {} ||| {} ||| ",
+      fixed(score.log_probability, kDigits), score.length, fixed(score.length_penalty, kDigits),
+      fixed(score.coverage_penalty, kDigits), fixed(score.word_bonus, kDigits), fixed(score.value(), kDigits));
+  const char* space = "";
+  for (const decode::Link& link : translation.links) {
+    fields += fmt::format("{}{}-{}", std::exchange(space, " "), link.source, link.target);
+  }
+  fields += " ||| ";
+  space = "";
+  for (const float word : translation.word_scores) {
+    fields += fmt::format("{}{}", std::exchange(space, " "), fixed(static_cast<double>(word), kDigits));
+  }
+  return fields;
+}
+
+// With as many digits as Moses's fields: further ones depend on which sentences were searched together.
+Json number(double value) {
+  const std::string text = fixed(value, kDigits);
+  double rounded = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
 }
 
 }  // namespace
@@ -155,6 +183,36 @@ std::string answer_line(const Request& request, std::size_t line, bool n_best,
     answer["n_best"].push_back(n_best_entry(line, rank, translations[rank]));
   }
   return json_text(answer);
+}
+
+Json n_best_entry(std::size_t line, std::size_t rank, const decode::LineTranslation& translation) {
+  const decode::Score& score = translation.score;
+  Json word_scores = Json::array(), links = Json::array();
+  for (const float word : translation.word_scores) word_scores.push_back(number(static_cast<double>(word)));
+  for (const decode::Link& link : translation.links) links.push_back(Json::array({link.source, link.target}));
+  return Json::object({{"line", line},
+                       {"rank", rank + 1},
+                       {"text", translation.text},
+                       {"score", number(score.value())},
+                       {"log_probability", number(score.log_probability)},
+                       {"length", score.length},
+                       {"length_penalty", number(score.length_penalty)},
+                       {"coverage_penalty", number(score.coverage_penalty)},
+                       {"word_bonus", number(score.word_bonus)},
+                       {"finished", !translation.cut_off},
+                       {"parts", translation.parts},
+                       {"source_words", translation.source_words},
+                       {"words", translation.words},
+                       {"word_scores", std::move(word_scores)},
+                       {"alignment", std::move(links)}});
+}
+
+std::string n_best_line(NBestFormat format, std::size_t line, std::size_t rank,
+                        const decode::LineTranslation& translation) {
+  if (format == NBestFormat::kJson) return json_text(n_best_entry(line, rank, translation));
+  const std::string begin = fmt::format("{} ||| {} ||| ", line, translation.text);
+  if (format == NBestFormat::kMoses) return begin + moses_fields(translation);
+  return begin + fixed(translation.score.value(), kDigits);
 }
 
 }  // namespace rnnsearch::cli

@@ -1,4 +1,4 @@
-#include "rnnsearch/report/evaluation_file.h"
+#include "rnnsearch/report/input_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "report/page_parts.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/evaluate/evaluation.h"
-#include "rnnsearch/evaluate/evaluation_json.h"
 #include "rnnsearch/report/page.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
@@ -17,8 +17,9 @@
 namespace rnnsearch::report {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 Json row(const std::string& label, int sentences, double bleu) {
   return Json::object({{"label", label},
@@ -73,19 +74,6 @@ class EvaluationFileTest : public ::testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(EvaluationFileTest, ReadsWhatItHolds) {
-  const EvaluationFile file = read(evaluation("search", 20));
-  ASSERT_EQ(file.systems.size(), 1u);
-  EXPECT_EQ(file.set, "test/news");
-  EXPECT_EQ(file.bootstrap.value().samples, 1000u);
-  EXPECT_FALSE(file.systems[0].without_unknown_words);
-  ASSERT_EQ(file.systems[0].buckets.size(), 2u);
-  EXPECT_FALSE(file.systems[0].buckets[1].reliable());
-  EXPECT_EQ(file.systems[0].buckets[1].high, 11);
-  ASSERT_EQ(file.sentences.size(), 2u);
-  EXPECT_EQ(file.sentences[0].systems[0].bleu, 20);
-}
-
 TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
   const std::vector<std::vector<std::string>> references{{"a b c d e", "a b c d f"}};
   const std::vector<std::string> right = references[0], nothing{"", ""};
@@ -96,7 +84,7 @@ TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
   options.bootstrap.seed = options.significance.seed;
   for (const std::size_t samples : {100u, 0u}) {
     options.bootstrap.samples = samples;
-    const auto written = evaluate::evaluate({{}, references, {}, {}, {}, nullptr}, systems, options);
+    const auto written = evaluate::evaluate({{}, references, {}, {}, {}, {}}, systems, options);
     const EvaluationFile file = read(evaluate::to_json(written));
     for (std::size_t s = 0; s < 2; ++s) {
       const SystemEvaluation& scores = file.systems[s];
@@ -247,6 +235,138 @@ TEST_F(EvaluationFileTest, TellsSystemsOfOneNameApartByTheirFiles) {
                               read(evaluation("search", 10), "b/two.json")});
               }),
               HasSubstr("both score a system named search"));
+}
+
+class AlignmentFileTest : public ::testing::Test {
+ protected:
+  AlignmentFile read(const std::string& sentence, const std::string& version = "1") {
+    std::ofstream(scratch_ / "a.json") << R"({"format":"rnnsearch-alignment","format_version":)" << version
+                                       << R"(,"model":"runs/search","sentences":[)" << sentence << "]}";
+    return read_alignment(scratch_ / "a.json");
+  }
+  std::string refusal(const std::string& sentence, const std::string& version = "1") {
+    return message_of([&] { read(sentence, version); });
+  }
+  Scratch scratch_;
+};
+
+TEST_F(AlignmentFileTest, ReadsMatricesRowByRow) {
+  const auto file = read(
+      R"({"line":7,"source":["a","b"],"target":["x","y","z"],"alignment":[[1,0],[0.25,0.75],[0,1]],"log_probability":-2.5})");
+  ASSERT_EQ(file.sentences.size(), 1u);
+  EXPECT_EQ(file.sentences[0].line, 7u);
+  EXPECT_EQ(file.sentences[0].log_probability, -2.5);
+  EXPECT_THAT(file.sentences[0].alignment.weights, ElementsAre(1, 0, 0.25, 0.75, 0, 1));
+}
+
+TEST_F(AlignmentFileTest, ReadsWhatAnExperimentAddedToIt) {
+  std::ofstream(scratch_ / "b.json")
+      << R"({"format":"rnnsearch-alignment","format_version":1,"note":"by lot","sentences":[)"
+      << R"_({"line":1,"label":"(a)","source":["a"],"target":["x"],"alignment":[[1]]}]})_";
+  const auto file = read_alignment(scratch_ / "b.json");
+  EXPECT_EQ(file.note, "by lot");
+  EXPECT_EQ(file.sentences[0].label, "(a)");
+}
+
+TEST_F(AlignmentFileTest, LeavesOutTheMarksOfTheTokenizer) {
+  const auto file =
+      read("{\"line\":1,\"source\":[\"\uFFED/\uFFED\",\"b\"],\"target\":[\"l'\uFFED\"],\"alignment\":[[1,0]]}");
+  EXPECT_THAT(file.sentences[0].alignment.source, ElementsAre("/", "b"));
+  EXPECT_THAT(file.sentences[0].alignment.target, ElementsAre("l'"));
+}
+
+TEST_F(AlignmentFileTest, RefusesMatricesOfAnotherShapeOrWithoutWeights) {
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x","y"],"alignment":[[1]]})"),
+              HasSubstr("sentences, entry 1 has more or fewer rows of weights than target words"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[0.5,0.5]]})"),
+              HasSubstr("more or fewer weights than source words"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[1.5]]})"), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"],"alignment":[[null]]})"), HasSubstr("a number"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":[3],"alignment":[[1]]})"), HasSubstr("not a text"));
+  EXPECT_THAT(refusal(R"({"line":1,"source":["a"],"target":["x"]})"), HasSubstr("alignment is missing"));
+  EXPECT_THAT(refusal(""), HasSubstr("no sentences"));
+  EXPECT_THAT(refusal("", "9"), HasSubstr("format_version 9"));
+}
+
+TEST_F(AlignmentFileTest, ReadsWhatWasWritten) {
+  const std::vector<std::string> source{"a", "</s>"}, target{"x", "y", "</s>"};
+  const std::vector<float> weights{0.1f, 0.9f, 1, 0, 0.25f, 0.75f};
+  const std::string sentence = alignment_file_sentence(3, source, target, weights, -1.5);
+  EXPECT_THAT(sentence, HasSubstr("[[0.1,0.9],[1.0,0.0],[0.25,0.75]]"));
+  std::ofstream(scratch_ / "c.json") << alignment_file_begin("run") << sentence << ",\n"
+                                     << alignment_file_sentence(5, source, target, weights, -2)
+                                     << alignment_file_end(Json());
+  const auto file = read_alignment(scratch_ / "c.json");
+  EXPECT_EQ(file.model, "run");
+  ASSERT_EQ(file.sentences.size(), 2u);
+  EXPECT_EQ(file.sentences[1].line, 5u);
+  EXPECT_EQ(file.sentences[1].log_probability, -2);
+  EXPECT_EQ(file.sentences[0].alignment.source, source);
+  EXPECT_EQ(file.sentences[0].alignment.target, target);
+}
+
+class SectionFileTest : public ::testing::Test {
+ protected:
+  SectionFile read(const std::string& members, const std::string& version = "1") {
+    std::ofstream(scratch_ / "s.json") << R"({"format":"rnnsearch-section","format_version":)" << version << members
+                                       << "}";
+    return read_section(scratch_ / "s.json");
+  }
+  std::string refusal(const std::string& members, const std::string& version = "1") {
+    return message_of([&] { read(members, version); });
+  }
+  Scratch scratch_;
+};
+
+const std::string kTable =
+    R"(,"title":"Table 2","text":["one","two"],"tables":[{"caption":"how","columns":[{"title":"Model","number":false},)"
+    R"({"title":"Updates"}],"rows":[["RNNsearch","12 & <b>"]],"notes":["of ours"]}])";
+const std::string kSentence =
+    R"(,"title":"Long","sentences":[{"title":"Sentence 7","texts":[{"name":"Source","language":"en","text":"a b"},)"
+    R"({"name":"RNNencdec","text":"x","rest":"y <z>"}]}])";
+
+TEST_F(SectionFileTest, ReadsTextTablesAndSentences) {
+  const SectionFile table = read(kTable);
+  EXPECT_EQ(table.title, "Table 2");
+  EXPECT_THAT(table.text, ElementsAre("one", "two"));
+  ASSERT_EQ(table.tables.size(), 1u);
+  EXPECT_FALSE(table.tables[0].columns[0].number);
+  EXPECT_TRUE(table.tables[0].columns[1].number);
+  ASSERT_EQ(table.tables[0].rows.size(), 1u);
+  EXPECT_EQ(table.tables[0].rows[0][1].text, "12 & <b>");
+  EXPECT_THAT(table.tables[0].notes, ElementsAre("of ours"));
+  const SectionFile sentences = read(kSentence);
+  ASSERT_EQ(sentences.sentences.size(), 1u);
+  EXPECT_EQ(sentences.sentences[0].texts[0].language, "en");
+  EXPECT_EQ(sentences.sentences[0].texts[1].rest, "y <z>");
+}
+
+TEST_F(SectionFileTest, RefusesWhatIsNoSection) {
+  EXPECT_THAT(refusal(kTable, "2"), HasSubstr("format_version 2"));
+  EXPECT_THAT(refusal(""), HasSubstr("title is missing"));
+  EXPECT_THAT(refusal(R"(,"title":"empty")"), HasSubstr("neither text nor tables nor sentences"));
+  EXPECT_THAT(refusal(R"(,"title":"t","text":[1])"), HasSubstr("text, entry 1 is not a text"));
+  EXPECT_THAT(refusal(R"(,"title":"t","tables":[{"caption":"c","columns":[{"title":"a"}],"rows":[["1","2"]]}])"),
+              HasSubstr("tables, entry 1 has a row with more or fewer cells than there are columns"));
+  EXPECT_THAT(refusal(R"(,"title":"t","tables":[{"caption":"c","columns":[{"title":"a"}],"rows":[[1]]}])"),
+              HasSubstr("rows, entry 1, entry 1 is not a text"));
+  EXPECT_THAT(refusal(R"(,"title":"t","sentences":[{"title":"s"}])"),
+              HasSubstr("texts is missing, but must be a list"));
+}
+
+TEST_F(SectionFileTest, StandsOnThePageAsTextWithTheRestOfASentenceMarked) {
+  Report report;
+  report.title = "both";
+  report.sections = {read(kSentence), read(kTable)};
+  const std::string page = html_page(report);
+  EXPECT_THAT(page, HasSubstr("x <mark>y &lt;z&gt;</mark>"));
+  EXPECT_THAT(page, HasSubstr("12 &amp; &lt;b&gt;"));
+  EXPECT_LT(page.find("Table 2</h2>"), page.find("Long</h2>")) << "results stand before sentences";
+  EXPECT_THAT(markdown_tables(report), HasSubstr("**how**\n\n| Model | Updates |"));
+  const auto files = csv_files(report);
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].name, "section-2-table-1.csv");
+  EXPECT_EQ(files[0].content, "Model,Updates\r\nRNNsearch,12 & <b>\r\n");
 }
 
 }  // namespace
