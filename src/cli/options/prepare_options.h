@@ -14,7 +14,7 @@ namespace rnnsearch::cli {
 
 struct PrepareSettings {
   corpus::PrepareOptions corpus;
-  std::vector<std::string> train_source, train_target, train_tsv, train_alignments, tests, copy_patterns;
+  std::vector<std::string> train_source, train_target, train_tsv, train_alignments, train_weights, tests, copy_patterns;
   std::filesystem::path dev_source, dev_target, both_models, both_codes;
   ThreadOptions threads;
   std::size_t memory = corpus.memory >> 20;  // MiB
