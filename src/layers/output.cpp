@@ -74,7 +74,7 @@ void output_loss(const OutputWeights& weights, ConstMatrix t, std::span<const Wo
 
 void output_loss_and_backward(const OutputWeights& weights, const OutputWeights& gradient, ConstMatrix t,
                               std::span<const WordId> target, OutputActivations& activations, std::span<double> loss,
-                              Matrix t_gradient, double label_smoothing) {
+                              Matrix t_gradient, double label_smoothing, std::span<const Real> weight) {
   kernels::Scratch::Frame frame(activations.memory);
   kernels::PackedMatrix W_o, W_o_transposed;
   pack(weights, false, W_o, &frame);
@@ -85,8 +85,8 @@ void output_loss_and_backward(const OutputWeights& weights, const OutputWeights&
     const auto logits = block.row_range(0, count);
     const auto rows = t.row_range(first, count);
     kernels::multiply(rows, W_o, logits);
-    kernels::softmax_cross_entropy(
-        {weights.b_w, logits, target.subspan(first, count), loss.subspan(first, count), label_smoothing});
+    kernels::softmax_cross_entropy({weights.b_w, logits, target.subspan(first, count), loss.subspan(first, count),
+                                    label_smoothing, weight.empty() ? weight : weight.subspan(first, count)});
     if (is_tied(weights)) {
       kernels::accumulate_outer(logits, rows, gradient.E);
     } else {

@@ -78,14 +78,14 @@ void Readout::loss(std::span<const WordId> target, std::span<double> loss) {
 }
 
 void Readout::loss_and_backward(std::span<const WordId> target, std::span<double> loss, kernels::Scratch::Frame& frame,
-                                double label_smoothing) {
+                                double label_smoothing, std::span<const Real> weight) {
   const auto t = vector(), last = output_input();
   const bool factored = weights_.W_o_left.cols > 0;
   // The gradient takes the place of the input, unless the slope of tanh needs it.
   const bool in_place = factored || dropout_.drops() || kind_ != ReadoutKind::kTanh;
   const auto last_gradient = in_place ? last : frame.matrix(last.rows, last.cols);
   output_loss_and_backward(weights_.output, gradient_.output, last, target, output_, loss, last_gradient,
-                           label_smoothing);
+                           label_smoothing, weight);
   t_gradient_ = last_gradient;
   if (factored) {
     t_gradient_ = frame.matrix(t.rows, t.cols);

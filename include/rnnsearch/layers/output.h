@@ -42,9 +42,9 @@ void output_loss(const OutputWeights& weights, ConstMatrix t, std::span<const Wo
 
 /// Computes the same losses and the gradient of their sum: ADDS to `gradient` and overwrites t_gradient [R, H], which
 /// may be t. With label_smoothing it is the gradient of the smoothed cross entropy (kernels/softmax.h), while the
-/// losses are not smoothed.
+/// losses are not smoothed. weight: [R] by which the gradients of the rows are multiplied, or empty.
 void output_loss_and_backward(const OutputWeights& weights, const OutputWeights& gradient, ConstMatrix t,
                               std::span<const WordId> target, OutputActivations& activations, std::span<double> loss,
-                              Matrix t_gradient, double label_smoothing = 0);
+                              Matrix t_gradient, double label_smoothing = 0, std::span<const Real> weight = {});
 
 }  // namespace rnnsearch::layers
