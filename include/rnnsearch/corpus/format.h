@@ -39,7 +39,8 @@
 //      alignment_offset      uint64[pairs+1]  the links of pair i are [offset[i], offset[i+1])
 //      weights               float32[pairs]   only if the text had weights: finite, at least 0; training multiplies the
 //                                             gradient of pair i by weight i. They are part of the fingerprint
-//   /dev, /test/NAME         as /train without alignments and weights, where the target is the first reference, and in addition:
+//   /dev, /test/NAME         as /train without alignments and weights, where the target is the first reference, and in
+//                            addition:
 //      source_text           text[pairs]      raw lines
 //      reference_text        text[pairs]      raw lines; further references are reference_text_1, reference_text_2, ...
 #pragma once
