@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct PrepareSettings {
   corpus::PrepareOptions corpus;
-  std::vector<std::string> train_source, train_target, train_tsv, train_alignments, tests, copy_patterns;
+  std::vector<std::string> train_source, train_target, train_tsv, train_alignments, train_weights, tests, copy_patterns;
   fs::path dev_source, dev_target, both_models, both_codes;
   ThreadOptions threads;
   std::size_t memory = corpus.memory >> 20;  // MiB
@@ -45,6 +45,8 @@ constexpr Path kTestSet{.kind = Path::kInputFile, .in = [](const std::string& te
 void refuse_what_has_no_effect(const Options& options, const corpus::PrepareOptions& settings) {
   options.refuse(settings.subwords.learned == "none", {"subword-pairs", "subword-seed", "subword-normalization"},
                  "--{0} applies to subwords that are learned here; give --subwords unigram or bpe, or leave it out");
+  options.refuse(!options.given("train-alignments"), {"alignments-of"},
+                 "--{0} says what --train-alignments link; give --train-alignments, or leave it out");
   options.refuse(settings.cleaning.source_script.empty() && settings.cleaning.target_script.empty(), {"script-share"},
                  "--{0} is of a script; give --source-script or --target-script, or leave it out");
 }
@@ -55,16 +57,18 @@ void take_text(const Options& options, PrepareSettings& s) {
     throw UsageError("--train-source is given {} times and --train-target {} times; every file needs its translation",
                      s.train_source.size(), s.train_target.size());
   }
-  if (!s.train_alignments.empty() && s.train_alignments.size() != s.train_source.size()) {
-    throw UsageError(
-        "--train-source is given {} times and --train-alignments {} times; every file needs its alignments, or none",
-        s.train_source.size(), s.train_alignments.size());
+  for (const auto& [files, what] : {std::pair{&s.train_alignments, "alignments"}, {&s.train_weights, "weights"}}) {
+    if (!files->empty() && files->size() != s.train_source.size())
+      throw UsageError("--train-source is given {0} times and --train-{1} {2} times; every file needs its {1}, or none",
+                       s.train_source.size(), what, files->size());
   }
   for (std::size_t i = 0; i < s.train_source.size(); ++i) {
-    s.corpus.train.push_back({s.train_source[i], s.train_target[i], {}});
-    if (!s.train_alignments.empty()) s.corpus.train.back().alignments = s.train_alignments[i];
+    const auto file = [&](const std::vector<std::string>& files) {
+      return files.empty() ? fs::path() : fs::path(files[i]);
+    };
+    s.corpus.train.push_back({s.train_source[i], s.train_target[i], file(s.train_alignments), file(s.train_weights)});
   }
-  for (const std::string& file : s.train_tsv) s.corpus.train.push_back({file, {}, {}});
+  for (const std::string& file : s.train_tsv) s.corpus.train.push_back({file, {}});
   if (s.corpus.train.empty()) {
     throw UsageError("there is no training text; give --train-source and --train-target, or --train-tsv");
   }
@@ -109,8 +113,13 @@ void declare(Options& options, PrepareSettings& s) {
       "training text with both sides on each line: source, tab, translation; repeat the option for several files");
   options.add("train-alignments", s.train_alignments, kInputFile,
               "word alignments of --train-source and --train-target, for train --guided-alignment: each line has the "
-              "links of a pair, such as 0-0 1-2, source word first; words are those of --tokenizer (pieces, with "
-              "subwords), counted from 0; given as often as --train-source");
+              "links of a pair, such as 0-0 1-2, source word first, counted from 0; given as often as --train-source");
+  options.add("alignments-of", s.corpus.alignments_of, Choices{{"words", "subwords"}},
+              "what --train-alignments link. words: those of --tokenizer, or of white space where it is none; each "
+              "subword of a word is then linked with each subword of the other; subwords: the subwords themselves");
+  options.add("train-weights", s.train_weights, kInputFile,
+              "weights of the pairs of --train-source and --train-target: each line has a number from 0, by which "
+              "training multiplies the gradient of that pair; given as often as --train-source");
   options.add("learn-alignments", s.corpus.learn_alignments,
               "learn word alignments from the training text, as fast_align does (Dyer et al. 2013), for train "
               "--guided-alignment; they link the units that are trained on");

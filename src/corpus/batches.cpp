@@ -227,7 +227,7 @@ struct BatchSequence::Implementation {
   BatchSlice next() {
     if (next_batch == window.batches.size()) enter(take(position.epoch, plan.window_of(position.pairs)));
     const Window::Batch batch = window.batches[next_batch++];
-    const auto& [source, target, links] = window.pairs;
+    const auto& [source, target, links, weights] = window.pairs;
     BatchSlice slice;
     slice.batch_pairs = batch.end - batch.begin;
     slice.first_pair = rank * run;
@@ -240,6 +240,7 @@ struct BatchSequence::Implementation {
       slice.source.add(source[pair]);
       slice.target.add(target[pair]);
       if (!links.empty()) slice.links.add(links[pair]);
+      slice.weights.push_back(weights[pair]);
     }
     position.pairs += slice.batch_pairs;
     if (position.pairs == plan.pairs) position = {position.epoch + 1, 0};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -73,6 +74,14 @@ void read_side(const storage::File& file, const SideData& data, std::uint64_t fi
   for (std::size_t i = 1; i < offsets.size(); ++i) sentences.offsets.push_back(offsets[i] + shift);
 }
 
+std::vector<float> read_weights(const storage::File& file, std::uint64_t first, std::uint64_t count) {
+  auto weights = file.read_range<float>(kWeights, first, count);
+  for (const float weight : weights)
+    if (!(weight >= 0) || !std::isfinite(weight))
+      throw Error("corpus: {} of {} holds {}, which is no weight of a pair{}", kWeights, file.name(), weight, kRemedy);
+  return weights;
+}
+
 /// Appends the links of pairs [first, first + count), which are the last ones of `block`.
 void read_links(const storage::File& file, const SideData& data, std::uint64_t first, std::uint64_t count,
                 PairBlock& block) {
@@ -103,6 +112,7 @@ struct Corpus::Implementation {
   Selection selection;
   SideData source, target;  // of the training part
   std::optional<SideData> alignment;
+  bool has_weights = false;
 
   Implementation(const std::filesystem::path& path_, Verify verify, const std::function<void()>& poll)
       : path(path_),
@@ -121,6 +131,10 @@ struct Corpus::Implementation {
     selection = read_selection(file);
     check_text(file, "/", fingerprint);
     std::tie(source, target) = inspect_pairs("/train");
+    has_weights = file.exists(kWeights);
+    if (has_weights && file.shape(kWeights)[0] != source.pairs)
+      throw Error("corpus: {} of {} has {} weights for {} pairs{}", kWeights, file.name(), file.shape(kWeights)[0],
+                  source.pairs, kRemedy);
     if (!file.exists("/train/alignment_words")) return;
     alignment = inspect_side(file, "/train", "alignment");
     if (alignment->pairs != source.pairs)
@@ -192,6 +206,9 @@ std::uint64_t Corpus::train_target_words() const {
 bool Corpus::has_alignments() const {
   return implementation_->alignment.has_value();
 }
+bool Corpus::has_weights() const {
+  return implementation_->has_weights;
+}
 std::vector<std::string> Corpus::set_names() const {
   return implementation_->set_names();
 }
@@ -203,6 +220,7 @@ PairBlock Corpus::read_pairs(std::uint64_t first, std::uint64_t count) const {
   read_side(it.file, it.source, first, count, it.source_vocabulary.size(), Lengths::kPositive, block.source);
   read_side(it.file, it.target, first, count, it.target_vocabulary.size(), it.target_lengths(), block.target);
   if (it.alignment) read_links(it.file, *it.alignment, first, count, block);
+  block.weights = it.has_weights ? read_weights(it.file, first, count) : std::vector(count, 1.0F);
   return block;
 }
 

@@ -157,6 +157,7 @@ void describe_corpus(const Corpus& corpus, std::size_t pairs, Json& json) {
   json["joint_vocabulary"] = corpus.joint_vocabulary();
   json["fingerprint"] = corpus.fingerprint();
   if (corpus.has_alignments()) json["alignments"] = true;
+  if (corpus.has_weights()) json["weights"] = true;
   Json& train = json["train"];
   train["pairs"] = corpus.train_pairs();
   train["source_words"] = corpus.train_source_words();

@@ -25,25 +25,31 @@ bool read_link(std::string_view text, std::uint32_t& source, std::uint32_t& targ
 
 }  // namespace
 
-std::string read_links(std::string_view line, std::size_t source_words, std::size_t target_words,
+std::string read_links(std::string_view line, std::span<const WordPieces> source, std::span<const WordPieces> target,
                        std::vector<std::uint32_t>& links) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> found;
   for (std::size_t begin = line.find_first_not_of(kSpaces); begin != std::string_view::npos;) {
     const std::size_t end = std::min(line.find_first_of(kSpaces, begin), line.size());
     const std::string_view link = line.substr(begin, end - begin);
-    std::uint32_t source = 0, target = 0;
-    if (!read_link(link, source, target)) return fmt::format("'{}' is not a link such as 0-0", printable(link));
-    for (const auto& [position, words, side] :
-         {std::tuple{source, source_words, "source"}, {target, target_words, "target"}}) {
+    std::uint32_t s = 0, t = 0;
+    if (!read_link(link, s, t)) return fmt::format("'{}' is not a link such as 0-0", printable(link));
+    for (const auto& [position, words, side] : {std::tuple{s, source.size(), "source"}, {t, target.size(), "target"}}) {
       if (position >= words) {
         return fmt::format("the link {} is past the {} words of the {}, which are counted from 0", link, words, side);
       }
     }
-    found.emplace(source, target);
+    for (std::size_t j = source[s].first; j < source[s].end; ++j)
+      for (std::size_t i = target[t].first; i < target[t].end; ++i) found.emplace(j, i);
     begin = line.find_first_not_of(kSpaces, end);
   }
-  for (const auto& [source, target] : found) links.insert(links.end(), {source, target});
+  for (const auto& [j, i] : found) links.insert(links.end(), {j, i});
   return {};
+}
+
+std::vector<WordPieces> whole_words(std::size_t words) {
+  std::vector<WordPieces> pieces;
+  for (std::size_t i = 0; i < words; ++i) pieces.push_back({i, i + 1});
+  return pieces;
 }
 
 }  // namespace rnnsearch::corpus

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/vocabulary.h"
@@ -95,6 +96,14 @@ void split_around_unknown(const text::Subwords& subwords, std::string_view text,
   subwords.split(text, words);
 }
 
+/// The bytes of a piece without the marks of spaces, which depend on what is around a word.
+std::size_t text_bytes(std::string_view piece) {
+  std::size_t bytes = piece.size();
+  for (std::size_t at = 0; (at = piece.find(text::kPieceSpace, at)) != piece.npos; at += text::kPieceSpace.size())
+    bytes -= text::kPieceSpace.size();
+  return bytes;
+}
+
 }  // namespace
 
 void check(const TextPipeline& pipeline) {
@@ -184,6 +193,36 @@ void TextPipeline::to_words(std::string_view line, Side side, text::WordList& wo
       subwords.split(whole[i], words);
     }
   }
+}
+
+// SentencePiece may split a word otherwise in its line than alone, so words and pieces are matched by their text.
+std::vector<WordPieces> TextPipeline::pieces_of_words(std::string_view line, Side side,
+                                                      const text::WordList& pieces) const {
+  assert(!copies);
+  std::vector<std::size_t> begins{0};  // of each piece in the text of the line; the last element is its end
+  for (std::size_t i = 0; i < pieces.size(); ++i) begins.push_back(begins.back() + text_bytes(pieces[i]));
+  const auto first_from = [&](std::size_t place) {
+    return static_cast<std::size_t>(std::lower_bound(begins.begin(), begins.end() - 1, place) - begins.begin());
+  };
+  std::string buffer;
+  text::WordList words, alone;
+  tokenize(*this, normalized_line(line, buffer), side, words);
+  const text::Subwords& subwords = subwords_of_side(*this, side);
+  std::vector<WordPieces> result;
+  for (std::size_t i = 0, begin = 0; i < words.size(); ++i) {
+    alone.clear();
+    if (subwords.kind() == text::Subwords::Kind::kSentencePiece) {
+      split_around_unknown(subwords, words[i], alone);
+    } else {
+      subwords.split(words[i], alone);
+    }
+    std::size_t end = begin;
+    for (std::size_t k = 0; k < alone.size(); ++k) end += text_bytes(alone[k]);
+    const std::size_t first = first_from(begin);
+    result.push_back({first - (begins[first] > begin ? 1 : 0), first_from(end)});
+    begin = end;
+  }
+  return result;
 }
 
 std::string TextPipeline::to_text(const std::vector<std::string>& words, Side side) const {

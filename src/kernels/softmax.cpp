@@ -33,25 +33,27 @@ double loss_of(Real x, Real largest, Real sum) {
 }
 
 void softmax_cross_entropy(const CrossEntropy& args, std::size_t first, std::size_t last) {
-  const auto& [bias, logits, target, loss, label_smoothing] = args;
+  const auto& [bias, logits, target, loss, label_smoothing, weight] = args;
   const std::size_t K = logits.cols;
+  assert(weight.empty() || weight.size() == logits.rows);
   assert(bias.size() == K && target.size() == logits.rows && loss.size() == logits.rows);
   const Real share = static_cast<Real>(label_smoothing / static_cast<double>(K));  // E / K
   for (std::size_t i = first; i < last; ++i) {
     Real* const row = logits.row(i);
     const Real largest = add_bias(K, bias.data(), row), x = row[target[i]];
-    const Real sum = exp_and_sum(K, largest, row), factor = 1 / sum;
+    const Real w = weight.empty() ? 1 : weight[i];
+    const Real sum = exp_and_sum(K, largest, row), factor = w / sum;
     loss[i] = loss_of(x, largest, sum);
     for_each(K, [&](auto d, std::size_t k)
                     HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, row + k), hn::Set(d, factor)), d, row + k); });
-    row[target[i]] -= static_cast<Real>(1 - label_smoothing);
+    row[target[i]] -= w * static_cast<Real>(1 - label_smoothing);
     if (label_smoothing == 0) continue;
-    for (std::size_t k = 0; k < K; ++k) row[k] -= share;
+    for (std::size_t k = 0; k < K; ++k) row[k] -= w * share;
   }
 }
 
 void softmax_loss(const CrossEntropy& args, std::size_t first, std::size_t last) {
-  const auto& [bias, logits, target, loss, label_smoothing] = args;
+  const auto& [bias, logits, target, loss, label_smoothing, weight] = args;
   assert(bias.size() == logits.cols && target.size() == logits.rows && loss.size() == logits.rows);
   for (std::size_t i = first; i < last; ++i) {
     Real* const row = logits.row(i);

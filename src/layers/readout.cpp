@@ -115,7 +115,7 @@ void Readout::loss(std::span<const WordId> target, std::span<double> loss) {
 }
 
 void Readout::loss_and_backward(std::span<const WordId> target, std::span<double> loss, kernels::Scratch::Frame& frame,
-                                double label_smoothing) {
+                                double label_smoothing, std::span<const Real> weight) {
   const auto t = vector(), last = output_input();
   const bool factored = weights_.W_o_left.cols > 0;
   // The gradient takes the place of the input, unless the slope of tanh needs it.
@@ -129,8 +129,9 @@ void Readout::loss_and_backward(std::span<const WordId> target, std::span<double
     for_logits(last, [&](std::size_t first, Matrix logits) {
       const std::size_t count = logits.rows;
       const auto rows = last.row_range(first, count);
-      kernels::softmax_cross_entropy(
-          {weights_.output.b_w, logits, target.subspan(first, count), loss.subspan(first, count), label_smoothing});
+      kernels::softmax_cross_entropy({weights_.output.b_w, logits, target.subspan(first, count),
+                                      loss.subspan(first, count), label_smoothing,
+                                      weight.empty() ? weight : weight.subspan(first, count)});
       if (gradient.is_tied()) {
         kernels::accumulate_outer(logits, rows, gradient.E);
       } else {

@@ -90,8 +90,17 @@ void Model::Impl::run_decoder(const Sentences& target_sentences, kernels::Scratc
   if (!options.feeds()) begin_readout();  // only now, so that both can use the same temporary memory
 }
 
-ConstMatrix Model::Impl::guide(const GuidedAlignment& guided, const Sentences& target_sentences,
+std::vector<Real> Model::Impl::row_weights(std::span<const float> pair_weights) const {
+  std::vector<Real> rows;
+  if (pair_weights.empty()) return rows;
+  for (const std::size_t active : target.packing.active)
+    for (std::size_t p = 0; p < active; ++p) rows.push_back(Real{pair_weights[target.packing.order[p]]});
+  return rows;
+}
+
+ConstMatrix Model::Impl::guide(const GradientOptions& how, const Sentences& target_sentences,
                                kernels::Scratch::Frame& frame) {
+  const GuidedAlignment& guided = how.guided_alignment;
   alignment_cost = 0;
   if (guided.weight == 0 || !guided.links || guided.links->words.empty()) return {};
   assert(options.attends() && options.attention_window == AttentionWindow::kGlobal);
@@ -111,7 +120,7 @@ ConstMatrix Model::Impl::guide(const GuidedAlignment& guided, const Sentences& t
       const std::size_t t = position_of_step(all[k + 1], Ty, options.right_to_left());
       const std::size_t row = target.packing.first_row[t] + p;
       const double A = 1 / static_cast<double>(count[all[k + 1]]);
-      links(row, all[k]) += static_cast<Real>(guided.weight * A);
+      links(row, all[k]) += static_cast<Real>(guided.weight * A * (how.weights.empty() ? 1 : double{how.weights[b]}));
       const auto weight = std::max(alpha(row, all[k]), std::numeric_limits<Real>::min());
       alignment_cost -= guided.weight * A * portable::log(static_cast<double>(weight));
     }
@@ -146,7 +155,7 @@ void Model::Impl::forward_and_backward(const Sentences& source, const Sentences&
 
   PhaseTimes::Scope scope(&phases, Phase::kReadout);
   if (!options.feeds()) readout.forward(0, decoder.for_readout());
-  readout.loss_and_backward(target.words, losses, frame, how.label_smoothing);
+  readout.loss_and_backward(target.words, losses, frame, how.label_smoothing, row_weights(how.weights));
   const auto inputs = frame.matrix(target.words.size(), widths.readout_input());
   if (!options.feeds()) {
     readout.backward(0, inputs);
@@ -159,7 +168,7 @@ void Model::Impl::forward_and_backward(const Sentences& source, const Sentences&
   SourceGradients gradients;
   gradients.annotations = frame.zeros(attended, widths.annotation);
   gradients.keys = frame.zeros(attended, widths.score);
-  gradients.guide = guide(how.guided_alignment, target_sentences, frame);
+  gradients.guide = guide(how, target_sentences, frame);
   decoder.backward(batch, target, inputs, gradients);
   if (options.feeds()) finish(weights.parts.readout);
   finish(weights.parts.decoder);

@@ -32,7 +32,9 @@ struct Model::Impl {
   /// Packs the target sentences and runs the decoder over the batch, which has been encoded.
   void run_decoder(const Sentences& target_sentences, kernels::Scratch::Frame& frame);
   /// Computes alignment_cost of the batch that the decoder has run, and the matrix for SourceGradients::guide.
-  ConstMatrix guide(const GuidedAlignment& guided, const Sentences& target_sentences, kernels::Scratch::Frame& frame);
+  ConstMatrix guide(const GradientOptions& how, const Sentences& target_sentences, kernels::Scratch::Frame& frame);
+  /// The weight of the pair of each row of `target`, from those of the pairs; empty if these are.
+  std::vector<Real> row_weights(std::span<const float> pair_weights) const;
 
   const ModelOptions options;
   const ParameterLayout layout;

@@ -6,10 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace rnnsearch::text {
+#include "rnnsearch/text/subwords.h"
 
-/// SentencePiece's representation of a space.
-inline constexpr std::string_view kPieceSpace = "\u2581";
+namespace rnnsearch::text {
 
 /// The fields of a model as views into the bytes of the file. Fields that the file does not set have SentencePiece's
 /// default values.

@@ -165,8 +165,9 @@ class Trainer {
       *std::copy(stop.begin(), stop.end(), votes.begin()) =
           root_ ? plan_.vote(state_.update + 1, state_, stopping_.elapsed()) : 0;
     };
-    const UpdateResult result = step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote,
-                                           state_.update + 1, slice.first_pair, slice.pair_stride, slice.links});
+    const UpdateResult result =
+        step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote, state_.update + 1,
+                   slice.first_pair, slice.pair_stride, slice.links, slice.weights});
     interval.compute_seconds += result.compute_seconds;
     interval.communication_seconds += result.communication_seconds;
     interval.bytes_sent += result.traffic.bytes_sent;

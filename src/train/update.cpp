@@ -89,6 +89,7 @@ UpdateStep::Accumulated UpdateStep::accumulate(const UpdateInput& input,
   model::GradientOptions how;
   how.label_smoothing = options_.label_smoothing.at(input.update);
   how.guided_alignment = {options_.guided_alignment.at(input.update), &input.links};
+  how.weights = input.weights;
   how.dropout_seed = {options_.seed, input.update, input.first_pair, input.pair_stride};
   if (pieces == 1) {
     how.finished = finished;
@@ -101,12 +102,15 @@ UpdateStep::Accumulated UpdateStep::accumulate(const UpdateInput& input,
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     // The share is sorted by length, so taking every pieces-th pair gives pieces of about equal size.
     Sentences source, target, links;
+    std::vector<float> weights;
     for (std::size_t i = piece; i < input.source.size(); i += pieces) {
       source.add(input.source[i]);
       target.add(input.target[i]);
       if (!input.links.empty()) links.add(input.links[i]);
+      if (!input.weights.empty()) weights.push_back(input.weights[i]);
     }
     how.guided_alignment.links = &links;
+    how.weights = weights;
     if (piece + 1 == pieces) how.finished = finished;
     how.dropout_seed.first_pair = input.first_pair + piece * apart;
     const model::Loss part = model_.accumulate_gradient(source, target, how);

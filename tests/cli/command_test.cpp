@@ -81,6 +81,8 @@ constexpr const char* kWrong[] = {
     "count the words of the text",
     "prepare --train-source s --train-target t --output x --train-alignments l --train-alignments l|train-alignments 2 "
     "times",
+    "prepare --train-source s --train-target t --output x --train-weights w --train-weights w|train-weights 2 times",
+    "prepare --train-source s --train-target t --output x --alignments-of subwords|--alignments-of|--train-alignments",
     "report --run r|nothing to",
     "report --run r --terminal --every 5|--every is for --follow",
     "report --run r --terminal --chart-of BLEU|--chart-of is for --chart",

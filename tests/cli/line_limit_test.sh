@@ -22,6 +22,8 @@ paste source long >long-tsv
 printf '0-0\n0-0\n0-0\n0-0\n' >links
 printf '0-0\n0-0%500s\n0-0\n0-0\n' "" >long-links
 printf 'a a 0.5\na b%500s0.5\n' "" >long-table
+printf '1\n0.5\n0\n2\n' >numbers
+printf '1\n0.5%0500d\n0\n2\n' 0 >long-numbers
 printf '{"weights":\n{"LogProbability": 1}%700s}\n' "" >weights
 "$RNNSEARCH" prepare --train-source source --train-target target --dev-source source --dev-target target --tokenizer none \
   --output corpus.h5 >/dev/null
@@ -41,14 +43,15 @@ printf '{"format": "rnnsearch-section", "format_version": 1, "created_by": "a te
 "$RNNSEARCH" align --model run --source source --target target --json alignment --threads 1 2>/dev/null
 [[ $(wc -L <list) -gt 20 && $(wc -L <list) -lt $(wc -c <word) ]] || fail "the list has other lines than this test needs: $(<list)"
 
-# How a command reads the file of an option: FILE stands for it, FILE@KIND for its kind: text (the default), tsv, links, table, list or
-# weights.
+# How a command reads the file of an option: FILE stands for it, FILE@KIND for its kind: text (the default), tsv, links, numbers, table, list
+# or weights.
 prepare="--tokenizer none --overwrite --output new.h5"
 declare -A how=(
   [prepare:train-source]="--train-source FILE --train-target target $prepare"
   [prepare:train-target]="--train-source source --train-target FILE $prepare"
   [prepare:train-tsv]="--train-tsv FILE@tsv $prepare"
   [prepare:train-alignments]="--train-source source --train-target target --train-alignments FILE@links $prepare"
+  [prepare:train-weights]="--train-source source --train-target target --train-weights FILE@numbers $prepare"
   [prepare:dev-source]="--train-source source --train-target target --dev-source FILE --dev-target target $prepare"
   [prepare:dev-target]="--train-source source --train-target target --dev-source source --dev-target FILE $prepare"
   [prepare:test]="--train-source source --train-target target --test t:source:FILE $prepare"
@@ -97,7 +100,7 @@ cells=0
 odd() {  # command:option arguments, in which FILE is the file, kind
   local command=${1%%:*} plain status
   local -r arguments=${2/FILE/odd-file}
-  case $3 in text) plain=source ;; tsv | links | list | weights) plain=$3 ;; table) plain=short-table ;; *) plain=$3 ;; esac
+  case $3 in text) plain=source ;; tsv | links | numbers | list | weights) plain=$3 ;; table) plain=short-table ;; *) plain=$3 ;; esac
   cp $plain odd-file
   local -r expected=$(result_of $command $arguments)
   [[ $expected == 0* ]] || fail "$1 fails: $(<err)"
@@ -115,7 +118,7 @@ odd() {  # command:option arguments, in which FILE is the file, kind
   cells=$((cells + 1))
 }
 printf 'a a 0.5\na b 0.5\n' >short-table
-declare -A file_of=([text]=long [tsv]=long-tsv [links]=long-links [table]=long-table [list]=list [weights]=weights)
+declare -A file_of=([text]=long [tsv]=long-tsv [links]=long-links [numbers]=long-numbers [table]=long-table [list]=list [weights]=weights)
 
 mapfile -t commands < <("$RNNSEARCH" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
 ((${#commands[@]} > 9)) || fail "rnnsearch --help lists only ${commands[*]}"

@@ -81,10 +81,13 @@ TEST_P(BatchSequenceOfSize, HandsOutEveryPairOnceAnEpochInBatchesThatAreNotTooLa
   }
 }
 
-TEST(BatchSequence, GivesEveryPairItsLinks) {
+TEST(BatchSequence, GivesEveryPairItsLinksAndItsWeight) {
   const Scratch scratch;
   PrepareOptions options = tiny_options(scratch, 211);
   options.train[0].alignments = write_links(scratch / "links", options.train[0]);
+  std::string weights;
+  for (int i = 0; i < 211; ++i) weights += fmt::format("{}\n", i);
+  options.train[0].weights = write_text(scratch / "weights", weights);
   prepare(options);
   const Corpus corpus(options.output);
   std::map<std::string, std::vector<WordId>> expected;  // by the first source word
@@ -100,9 +103,11 @@ TEST(BatchSequence, GivesEveryPairItsLinks) {
     for (int batch = 0; batch < 60; ++batch) {
       const BatchSlice slice = sequence.next();
       ASSERT_EQ(slice.links.size(), slice.source.size());
+      ASSERT_EQ(slice.weights.size(), slice.source.size());
       for (std::size_t i = 0; i < slice.source.size(); ++i) {
-        EXPECT_THAT(slice.links[i],
-                    testing::ElementsAreArray(expected.at(corpus.source_vocabulary().word(slice.source[i][0]))));
+        const std::string& name = corpus.source_vocabulary().word(slice.source[i][0]);
+        EXPECT_THAT(slice.links[i], testing::ElementsAreArray(expected.at(name)));
+        EXPECT_EQ(fmt::format("p{}", slice.weights[i]), name);
       }
     }
   }

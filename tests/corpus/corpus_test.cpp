@@ -87,6 +87,7 @@ struct Content {
   std::vector<WordId> source_words{3, 3, 0}, target_words{3, 3};
   std::vector<std::string> vocabulary{"<unk>", "<s>", "</s>", "a"};
   std::string train = "/train";
+  std::vector<float> weights{0, 2.5F};
 };
 
 std::string refusal_of(const Content& content) {
@@ -107,6 +108,7 @@ std::string refusal_of(const Content& content) {
     file.write<std::uint64_t>(content.train + "/target_offset", content.target_offset);
     file.write<WordId>(content.train + "/source_words", content.source_words);
     file.write<WordId>(content.train + "/target_words", content.target_words);
+    file.write<float>("/train/weights", content.weights);
     writer.publish();
   }
   return message_of([&] {
@@ -133,6 +135,16 @@ TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
   content = {};
   content.target_offset = {0, 2};
   EXPECT_THAT(refusal_of(content), AllOf(HasSubstr("2 source and 1 target"), HasSubstr("prepare")));
+  for (const std::vector<float>& weights : {std::vector<float>{}, {1}, {1, 1, 1}}) {
+    content = {};
+    content.weights = weights;
+    EXPECT_THAT(refusal_of(content), HasSubstr(fmt::format("has {} weights for 2 pairs", weights.size())));
+  }
+  for (const float weight : {-1.0F, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    content = {};
+    content.weights[1] = weight;
+    EXPECT_THAT(refusal_of(content), AllOf(HasSubstr("/train/weights"), HasSubstr("no weight of a pair")));
+  }
   content = {};
   content.target_words = {3, 4};
   EXPECT_THAT(refusal_of(content), AllOf(HasSubstr("word id 4"), HasSubstr("has 4 words")));

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Corpora with one vocabulary, whose pairs can be told apart by their source: pair i of corpus k is "K w(i / 100)
-/// w(i % 100)". The second one has alignments.
+/// w(i % 100)". The second one has alignments, and the weights i.
 struct Corpora {
   Scratch scratch;
   std::vector<Corpus> all;
@@ -30,14 +30,16 @@ struct Corpora {
     for (int i = 0; i < 100; ++i) words += fmt::format("w{}\n", i);
     prepare(options("words", words + "A\nB\nC\n"));
     for (std::size_t k = 0; k < sizes.size(); ++k) {
-      std::string text, links;
+      std::string text, links, weights;
       for (std::size_t i = 0; i < sizes[k]; ++i) {
         text += fmt::format("{} w{} w{}\n", "ABC"[k], i / 100, i % 100);
         links += fmt::format("{}-{}\n", i % 3, (i + 1) % 3);
+        weights += fmt::format("{}\n", i);
       }
       PrepareOptions made = options(fmt::format("corpus{}", k), text);
       made.vocabulary_of = scratch / "words.h5";
       if (k == 1) made.train[0].alignments = write_text(scratch / "links", links);
+      if (k == 1) made.train[0].weights = write_text(scratch / "weights", weights);
       prepare(made);
       all.emplace_back(made.output);
     }
@@ -167,6 +169,7 @@ TEST(Mixture, HasTheSameBatchesOnAnyNumberOfRanksAndAfterASeekToAnyOfThem) {
           for (std::size_t i = 0; i < share.size(); ++i) ASSERT_EQ(corpora.name(next.source[i]), share[i]);
           EXPECT_EQ(again.source.words, next.source.words);
           EXPECT_EQ(again.links.words, next.links.words);
+          EXPECT_EQ(again.weights, next.weights);
         }
       }
     }
@@ -180,7 +183,7 @@ TEST(Mixture, OfOneCorpusAloneHasTheBatchesOfThatCorpus) {
   EXPECT_EQ(fingerprint_of(corpora.all[0], {}), corpora.all[0].fingerprint());
 }
 
-TEST(Mixture, GivesPairsOfACorpusWithoutAlignmentsNoLinks) {
+TEST(Mixture, GivesPairsOfACorpusWithoutAlignmentsAndWeightsNoLinksAndTheWeightOne) {
   const Corpora corpora({40, 40});
   const std::vector<MixedCorpus> others{{&corpora.all[1], 1}};
   BatchSequence sequence(corpora.all[0], small_options(), 0, 1, 1, others);
@@ -190,6 +193,7 @@ TEST(Mixture, GivesPairsOfACorpusWithoutAlignmentsNoLinks) {
     ASSERT_EQ(slice.links.size(), slice.source.size());
     for (std::size_t i = 0; i < slice.source.size(); ++i) {
       const auto [corpus, pair] = corpora.name(slice.source[i]);
+      EXPECT_EQ(slice.weights.at(i), corpus == 'A' ? 1 : static_cast<float>(pair));
       if (corpus == 'A') {
         EXPECT_EQ(slice.links.length(i), 0u);
       } else {

@@ -118,6 +118,123 @@ TEST(Prepare, RefusesLinksThatAreNoneOfTheirPairs) {
   EXPECT_FALSE(std::filesystem::exists(options.output));
 }
 
+/// Links of words give the corpus that the links of subwords give, into which a script maps them.
+TEST(Prepare, LinksEachSubwordOfAWordWithEachOfTheOther) {
+  const Scratch scratch;
+  Random random(11);
+  std::string text[2], links;
+  for (int i = 0; i < 3000; ++i) {
+    std::uint64_t words[2];
+    for (int side = 0; side < 2; ++side) {
+      words[side] = 1 + random.below(8);
+      for (std::uint64_t n = words[side]; n > 0; --n, text[side] += n > 0 ? " " : "\n")
+        for (std::uint64_t k = 1 + random.below(6); k > 0; --k)
+          text[side] += (side == 0 ? "abcd" : "efgh")[random.below(4)];
+    }
+    for (std::uint64_t k = random.below(4); k > 0; --k)
+      links += fmt::format("{}-{} ", random.below(words[0]), random.below(words[1]));
+    links += "\n";
+  }
+  PrepareOptions options = options_of(scratch, text[0], text[1]);
+  options.train[0].alignments = write_text(scratch / "links", links);
+  const auto codes = write_text(scratch / "codes", "a b\na a\ne f\ng h</w>\n");
+  for (const std::string subwords : {"unigram", "bpe", "codes"}) {
+    options.subwords = {};
+    options.source_words = options.target_words = std::nullopt;
+    if (subwords == "codes") {
+      options.subwords.source_codes = options.subwords.target_codes = codes;
+    } else {
+      options.subwords.learned = subwords;
+      options.source_words = options.target_words = 290;
+    }
+    options.output = scratch / (subwords + ".h5");
+    options.train[0].alignments = scratch / "links";
+    options.alignments_of = "words";
+    const std::string of_words = prepare(options).fingerprint;
+
+    const Corpus corpus(options.output);
+    const PairBlock pairs = corpus.read_pairs(0, corpus.train_pairs());
+    ASSERT_EQ(pairs.source.size(), 3000u) << "line i is pair i";
+    std::istringstream lines(links);
+    std::string line, mapped;
+    for (std::size_t i = 0; std::getline(lines, line); ++i) {
+      std::vector<int> words[2];  // the word of each subword
+      for (int side = 0; side < 2; ++side) {
+        int word = subwords == "codes" ? 0 : -1;
+        for (const WordId id : side == 0 ? pairs.source[i] : pairs.target[i]) {
+          const std::string& piece = (side == 0 ? corpus.source_vocabulary() : corpus.target_vocabulary()).word(id);
+          if (subwords != "codes" && piece.starts_with(text::kPieceSpace)) ++word;
+          words[side].push_back(word);
+          if (subwords == "codes" && !piece.ends_with("@@")) ++word;
+        }
+      }
+      std::istringstream of_line(line);
+      for (int s = 0, t = 0; of_line >> s >> t;)
+        for (std::size_t j = 0; j < words[0].size(); ++j)
+          for (std::size_t k = 0; k < words[1].size(); ++k)
+            if (words[0][j] == s && words[1][k] == -t) mapped += fmt::format("{}-{} ", j, k);
+      mapped += "\n";
+    }
+    EXPECT_GT(mapped.size(), 3 * links.size() / 2) << "words are not split, so this shows nothing";
+    options.train[0].alignments = write_text(scratch / "mapped", mapped);
+    options.alignments_of = "subwords";
+    options.output = scratch / (subwords + "-mapped.h5");
+    EXPECT_EQ(prepare(options).fingerprint, of_words) << subwords;
+    options.alignments_of = "words";
+    options.output = scratch / "refused.h5";
+    EXPECT_THAT(message_of([&] { prepare(options); }),
+                testing::ContainsRegex("mapped line [0-9]+: the link [0-9]+-[0-9]+ is past the [0-9] words of the .*; "
+                                       "with --alignments-of words"));
+  }
+}
+
+TEST(Prepare, KeepsTheWeightsOfThePairsThatItKeeps) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "a b\na b c d\nc\n\na a\n", "x\ny\nx y\nx\ny y\n");
+  options.cleaning.max_length = 3;
+  const std::string without = prepare(options).fingerprint;
+  EXPECT_FALSE(Corpus(options.output).has_weights());
+  EXPECT_THAT(Corpus(options.output).read_pairs(0, 3).weights, ElementsAre(1, 1, 1));
+  options.overwrite = true;
+  options.train[0].weights = write_text(scratch / "weights",
+                                        "\xef\xbb\xbf"
+                                        "0.25\r\n7\n0\n8\n1e-3");
+  const std::string with = prepare(options).fingerprint;
+  EXPECT_NE(with, without);
+  {
+    const Corpus corpus(options.output);
+    EXPECT_TRUE(corpus.has_weights());
+    EXPECT_THAT(corpus.read_pairs(0, 3).weights, ElementsAre(0.25F, 0, 1e-3F));
+    EXPECT_THAT(corpus.read_pairs(1, 1).weights, ElementsAre(0));
+  }
+  options.train.push_back({scratch / "train.src", scratch / "train.tgt"});
+  prepare(options);
+  EXPECT_THAT(Corpus(options.output).read_pairs(0, 6).weights, ElementsAre(0.25F, 0, 1e-3F, 1, 1, 1))
+      << "a text without weights has those of 1";
+  options.train.pop_back();
+  options.train[0].weights = write_text(scratch / "weights", "0.25\n7\n0\n8\n2e-3");
+  EXPECT_NE(prepare(options).fingerprint, with);
+}
+
+TEST(Prepare, RefusesWhatIsNoWeight) {
+  const Scratch scratch;
+  PrepareOptions options = options_of(scratch, "a b\nc\n", "x\ny\n");
+  const auto said_of = [&](const std::string& weights) {
+    options.train[0].weights = write_text(scratch / "weights", weights);
+    return message_of([&] { prepare(options); });
+  };
+  for (const char* weight : {"nan", "inf", "-1", "-inf", "1e39", "1e999", "", "0,5", "1 1", "one", "0x1", "\x1b[2J"})
+    EXPECT_THAT(said_of(fmt::format("1\n{}\n", weight)),
+                AllOf(HasSubstr("weights line 2: '"), HasSubstr("is not a weight; each line must hold one number")))
+        << weight;
+  EXPECT_THAT(said_of("1\n"),
+              AllOf(HasSubstr("weights has 1 lines"), HasSubstr("has 2"), HasSubstr("weight of pair i")));
+  EXPECT_THAT(said_of("1\n1\n1\n"), AllOf(HasSubstr("weights has 3 lines"), HasSubstr("has 2")));
+  options.train[0].alignments = write_text(scratch / "links", "0-0\n\n");
+  EXPECT_THAT(said_of("1\n"), HasSubstr("weights has 1 lines"));
+  EXPECT_FALSE(std::filesystem::exists(options.output));
+}
+
 TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   const Scratch scratch;
   PrepareOptions all = options_of(scratch, "b a a d\nc b a\n", "x\nx y\n");

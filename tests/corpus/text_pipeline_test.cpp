@@ -9,6 +9,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "tests/corpus/tiny_corpus.h"
+#include "tests/support/sentence_piece_model.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -132,6 +133,79 @@ TEST(TextPipeline, SplitsTheWordsOfTheTokenizerByCodesAndPutsThemTogetherAgain) 
   EXPECT_THAT(pipeline.to_words("abc, d", Side::kSource), ElementsAre("ab@@", "c", "\uFFED@@", ",", "d"));
   EXPECT_THAT(pipeline.to_words("abc", Side::kTarget), ElementsAre("a@@", "bc"));
   EXPECT_EQ(pipeline.to_text(pipeline.to_words("abc, d", Side::kTarget)), "abc, d");
+}
+
+/// Of each word of a line its pieces, separated by spaces.
+std::vector<std::string> pieces_of(const TextPipeline& pipeline, const std::string& line) {
+  text::WordList pieces;
+  pipeline.to_words(line, Side::kSource, pieces);
+  std::vector<std::string> words;
+  for (const auto& [first, end] : pipeline.pieces_of_words(line, Side::kSource, pieces)) {
+    words.emplace_back();
+    for (std::size_t i = first; i < end; ++i) words.back() += (i > first ? " " : "") + std::string(pieces[i]);
+  }
+  return words;
+}
+
+TEST(TextPipeline, KnowsThePiecesOfEachWord) {
+  TextPipeline codes;
+  codes.lowercase = true;
+  codes.source_subwords = codes.target_subwords = text::Subwords::byte_pair_codes("a b\n");
+  EXPECT_THAT(pieces_of(codes, "ABC, d"), ElementsAre("ab@@ c", "\uFFED@@ ,", "d"));
+
+  TextPipeline crossing;
+  crossing.tokenizer = "none";
+  auto pieces = text::kSpecial;
+  for (const char* piece : {"\u2581", "a", "b", "c"}) pieces.emplace_back(piece, -3.0f, 1);
+  pieces.emplace_back(
+      "b\u2581"
+      "b",
+      -1.0f, 1);
+  crossing.source_subwords = crossing.target_subwords =
+      text::Subwords::sentence_piece(text::model_of(1, false, pieces));
+  EXPECT_THAT(pieces_of(crossing, "ab bc c"), ElementsAre("\u2581 a b\u2581"
+                                                          "b",
+                                                          "b\u2581"
+                                                          "b c",
+                                                          "\u2581 c"));
+  EXPECT_THAT(pieces_of(crossing, "a b \u2581 b"), ElementsAre("\u2581 a", "\u2581 b", "", "\u2581 \u2581 \u2581 b"));
+}
+
+/// A word of a model that was learned as usual begins where a piece begins with U+2581.
+TEST(TextPipeline, FindsThePiecesOfWordsWhereTheyBeginWithTheMarkOfASpace) {
+  Random random(45);
+  const auto line_of = [&] {
+    std::string line;
+    for (std::uint64_t n = 1 + random.below(9); n > 0; --n, line += n > 0 ? " " : "")
+      for (std::uint64_t k = 1 + random.below(7); k > 0; --k) line += "abcd"[random.below(4)];
+    return line;
+  };
+  std::vector<std::string> text(2000);
+  std::generate(text.begin(), text.end(), line_of);
+  for (const char* algorithm : {"unigram", "bpe"}) {
+    TextPipeline pipeline;
+    pipeline.tokenizer = "none";
+    pipeline.source_subwords = pipeline.target_subwords =
+        text::train_subwords(text, {.algorithm = algorithm, .pieces = 330, .exactly = false});
+    std::size_t of_several = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const std::string line = line_of();
+      std::vector<std::string> expected;
+      for (const std::string& piece : pipeline.to_words(line, Side::kSource)) {
+        if (piece.starts_with(text::kPieceSpace)) {
+          expected.push_back(piece);
+        } else {
+          expected.back() += " " + piece;
+          ++of_several;
+        }
+      }
+      ASSERT_EQ(pieces_of(pipeline, line), expected) << line;
+    }
+    EXPECT_GT(of_several, 4000u);
+    EXPECT_EQ(pieces_of(pipeline, "ab \u200B ab"),
+              (std::vector{pieces_of(pipeline, "ab")[0], std::string(), pieces_of(pipeline, "ab")[0]}))
+        << "normalization removes a zero-width space";
+  }
 }
 
 TEST(TextPipeline, KeepsPlaceholdersWholeAndUndoesTheirWords) {

@@ -10,8 +10,9 @@ for python in python3 /usr/bin/python3 ""; do
 done
 
 "$SOURCE/data/reversal.sh" text --vocabulary 12 --max-length 8 --train 300 --dev 16 --test 16 >/dev/null
+seq 0.5 299.5 >weights
 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \
-  --dev-target text/dev.target --test news:text/test.source:text/test.target --tokenizer none --output corpus.h5 >/dev/null
+  --dev-target text/dev.target --test news:text/test.source:text/test.target --tokenizer none --train-weights weights --output corpus.h5 >/dev/null
 # Parameters as large as these make alphas that differ from word to word.
 "$RNNSEARCH" train --corpus corpus.h5 --run run --embedding 8 --state 10 --alignment 6 --maxout 5 --gate-biases --state-word previous \
   --initialization gaussian --initial-deviation 0.7 --optimizer adam --learning-rate 0.01 --batch-sentences 20 --max-updates 30 \
@@ -31,6 +32,7 @@ cmp said <(head -n 1 text/train.source) || fail "the lines in data/README.md pri
 
 PYTHONPATH=$SOURCE/data "$python" - "$checkpoint" <<'END' || fail "see above"
 import json, sys
+import h5py
 import numpy as np
 import reader
 
@@ -39,6 +41,9 @@ for side, number in (("source", 0), ("target", 1)):
     for name, got in (("train", pairs), ("test", reader.corpus("corpus.h5", "test/news")[1])):
         expected = [line.split() for line in open(f"text/{name}.{side}")]
         assert [[words[side][i] for i in pair[number]] for pair in got] == expected, (side, name)
+
+weights = h5py.File("corpus.h5")["train/weights"]
+assert weights.dtype == np.float32 and (weights[:] == np.arange(300) + 0.5).all(), weights[:]
 
 config, same_words, P = reader.checkpoint(sys.argv[1])
 assert same_words == words and config["state"] == "10" and P["attention/W_a"].shape == (10, 6), config

@@ -2,6 +2,8 @@
 // sound.
 #include "rnnsearch/corpus/corpus.h"
 
+#include <cmath>
+
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/storage/sealed_file.h"
@@ -34,6 +36,7 @@ HostileFile good_corpus() {
   pairs("/train", {3, 4, 5, 3, 0, 4, 5, 4, 3}, {0, 2, 3, 6, 7, 9}, {0, 1, 4, 6, 8, 9});
   file.write<WordId>("/train/alignment_words", Ids{0, 0, 0, 1, 1, 0});
   file.write<std::uint64_t>("/train/alignment_offset", Offsets{0, 2, 4, 4, 4, 6});
+  file.write<float>("/train/weights", std::vector<float>{1, 0, 0.5F, 2, 1});
   pairs("/dev", {3, 4, 5}, {0, 2, 2, 3}, {0, 1, 3, 3});
   pairs("/test/t", {3, 4}, {0, 2}, {0, 2});
   for (const char* text : {"source_text", "reference_text", "reference_text_1"}) {
@@ -79,6 +82,7 @@ void read_all(const std::filesystem::path& path) {
     check_words(block.source, source);
     check_words(block.target, target);
     for (std::size_t i = 0; i < block.source.size(); ++i) {
+      require(block.weights.at(i) >= 0 && std::isfinite(block.weights[i]), "a weight that is none");
       require(block.source.length(i) > 0 && block.target.length(i) > 0, "a training sentence without words");
       if (block.links.empty()) continue;
       for (std::size_t k = 0; k < block.links.length(i); ++k)

@@ -164,29 +164,31 @@ TEST(SoftmaxCrossEntropy, HasTheGradientOfItsLoss) {
 #endif
 
 #ifdef RNNSEARCH_DOUBLE
-TEST(SoftmaxCrossEntropy, HasTheGradientOfTheSmoothedLoss) {
+TEST(SoftmaxCrossEntropy, HasTheGradientOfTheSmoothedAndWeightedLoss) {
   Random random(8);
+  const std::vector<double> weight{2.5, 0, 0.75}, ones(kRows, 1);
   for (const double smoothing : {0.1, 0.75}) {
     for (const std::size_t K : {1u, 2u, 23u}) {
       Guarded<Real> logits(kRows, K);
       logits.normal(random, 2);
       Matrix variables = logits.values();
       const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
-      const auto total = [&](double part) {
+      const auto total = [&](double part, const std::vector<double>& w) {
         const Matrix logs = log_softmax_of(variables, K);
         double sum = 0;
         for (std::size_t i = 0; i < kRows; ++i) {
           for (std::size_t k = 0; k < K; ++k) {
             const double q = (k == target[i] ? 1 - part : 0) + part / static_cast<double>(K);
-            sum -= q * logs[i * K + k];
+            sum -= w[i] * q * logs[i * K + k];
           }
         }
         return sum;
       };
       std::vector<double> loss(kRows);
-      softmax_cross_entropy({no_bias(K), logits.view(), target, loss, smoothing});
-      EXPECT_NEAR(std::accumulate(loss.begin(), loss.end(), 0.0), total(0), 1e-12) << "the loss is the plain one";
-      support::expect_gradient(variables, logits.values(), [&] { return total(smoothing); }, {.name = "logits"});
+      softmax_cross_entropy({no_bias(K), logits.view(), target, loss, smoothing, weight});
+      EXPECT_NEAR(std::accumulate(loss.begin(), loss.end(), 0.0), total(0, ones), 1e-12) << "the loss is the plain one";
+      support::expect_gradient(variables, logits.values(), [&] { return total(smoothing, weight); },
+                               {.name = "logits"});
     }
   }
 }

@@ -646,6 +646,48 @@ TEST_P(GuidedSystems, HaveTheGradientOfCentralDifferencesInEveryParameter) {
 }
 #endif
 
+#ifdef RNNSEARCH_DOUBLE
+/// The gradients of the pairs, one by one, weighted by hand and added.
+TEST_P(GuidedSystems, MultiplyTheGradientOfEachPairByItsWeight) {
+  set_thread_count(1);
+  Model model(GetParam().options);
+  fill(model, 27);
+  Random random(28);
+  const Sentences source = random_sentences(random, 6, 9, 12), target = random_sentences(random, 6, 9, 13);
+  const Sentences links = random_links(random, source, target);
+  const std::vector<float> weights{0.5F, 0, 2, 1, 3.25F, 0.125F};
+  GradientOptions how{
+      .label_smoothing = 0.1, .dropout_seed = kDropoutSeed, .guided_alignment = {.weight = 0.7, .links = &links}};
+  const Loss unweighted = model.accumulate_gradient(source, target, how);
+  how.weights = weights;
+  model.zero_gradient();
+  const Loss loss = model.accumulate_gradient(source, target, how);
+  EXPECT_EQ(loss.negative_log_likelihood, unweighted.negative_log_likelihood);
+  EXPECT_EQ(loss.alignment, unweighted.alignment);
+  const std::vector<double> found = whole_gradient(model);
+  std::vector<double> expected(found.size());
+  how.weights = {};
+  for (std::size_t b = 0; b < source.size(); ++b) {
+    Sentences one, other, its_links;
+    one.add(source[b]);
+    other.add(target[b]);
+    its_links.add(links[b]);
+    how.guided_alignment.links = &its_links;
+    how.dropout_seed.first_pair = kDropoutSeed.first_pair + b * kDropoutSeed.pair_stride;
+    model.zero_gradient();
+    model.accumulate_gradient(one, other, how);
+    const std::vector<double> gradient = whole_gradient(model);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += double{weights[b]} * gradient[i];
+  }
+  double largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], 1e-11 * (1 + std::abs(expected[i]))) << i;
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  EXPECT_GT(largest, 0.1);
+}
+#endif
+
 #ifndef RNNSEARCH_DOUBLE
 /// Without links, and with a weight of 0, the bits are those of a gradient without guided alignment.
 TEST_P(GuidedSystems, ComputeWithoutLinksWhatUnguidedOnesDo) {
@@ -667,6 +709,14 @@ TEST_P(GuidedSystems, ComputeWithoutLinksWhatUnguidedOnesDo) {
   EXPECT_EQ(gradients[1], gradients[0]);
   EXPECT_EQ(gradients[2], gradients[0]);
   EXPECT_NE(gradients[3], gradients[0]);
+  for (const float weight : {1.0F, 2.0F}) {
+    const std::vector<float> weights(source.size(), weight);
+    Model model(GetParam().options);
+    fill(model, 26);
+    model.accumulate_gradient(source, target,
+                              {.dropout_seed = kDropoutSeed, .guided_alignment = {1, &links}, .weights = weights});
+    EXPECT_EQ(whole_gradient(model) == gradients[3], weight == 1) << "weights of " << weight;
+  }
 }
 #endif
 

@@ -90,6 +90,60 @@ TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {
   for (std::size_t i = 1; i + 1 < before.size(); ++i) ASSERT_EQ(model_.parameters()[i], before[i]);
 }
 
+/// One update by the gradients of the pairs of all ranks, one by one, weighted by hand.
+TEST_F(Update, MultipliesTheGradientOfAPairByItsWeightAndDividesByAllPairsOrWords) {
+  const auto rank = static_cast<std::uint64_t>(communicator().rank()),
+             ranks = static_cast<std::uint64_t>(communicator().size());
+  const auto weights_of = [](std::uint64_t of) { return std::vector<float>{0.5F, 0, 1.5F + static_cast<float>(of)}; };
+  for (const GradientOf gradient_of : {GradientOf::kSum, GradientOf::kSentence, GradientOf::kWord}) {
+    for (const std::uint64_t pieces : {1, 2}) {
+      TrainOptions options;
+      options.optimizer = OptimizerKind::kSgd;
+      options.clip_norm = 0;
+      options.gradient_of = gradient_of;
+      options.accumulate = pieces;
+      model::Model model(model_options());
+      model.initialise(1);
+      UpdateStep step(communicator(), model, options);
+      const Sentences own_source = sentences(10 + rank), own_target = sentences(20 + rank);
+      UpdateInput input{own_source, own_target, 3 * ranks, 0.5};
+      const std::vector<float> weights = weights_of(rank);
+      input.weights = weights;
+      const auto result = step.run(input);
+
+      std::vector<double> gradient(model_.parameters().size());
+      double loss = 0, words = 0;
+      for (std::uint64_t of = 0; of < ranks; ++of) {
+        const Sentences source = sentences(10 + of), target = sentences(20 + of);
+        for (std::size_t i = 0; i < 3; ++i) {
+          Sentences one, other;
+          one.add(source[i]);
+          other.add(target[i]);
+          model_.zero_gradient();
+          const model::Loss own = model_.accumulate_gradient(one, other);
+          loss += own.negative_log_likelihood;
+          words += static_cast<double>(own.words);
+          const std::vector<float> found = whole_gradient(model_);
+          for (std::size_t k = 0; k < gradient.size(); ++k)
+            gradient[k] += static_cast<double>(weights_of(of)[i]) * static_cast<double>(found[k]);
+        }
+      }
+      EXPECT_NEAR(result.negative_log_likelihood, loss, 1e-4) << "the loss is not weighted";
+      EXPECT_EQ(result.words, words);
+      const double divisor = gradient_of == GradientOf::kSum        ? 1
+                             : gradient_of == GradientOf::kSentence ? 3 * static_cast<double>(ranks)
+                                                                    : words;
+      double difference = 0, size = 0;
+      for (std::size_t k = 0; k < gradient.size(); ++k) {
+        const double before = static_cast<double>(model_.parameters()[k]), step_of = 0.5 * gradient[k] / divisor;
+        difference += std::pow(static_cast<double>(model.parameters()[k]) - (before - step_of), 2);
+        size += step_of * step_of;
+      }
+      EXPECT_LT(std::sqrt(difference / size), 1e-4) << name_of(gradient_of) << " in " << pieces << " pieces";
+    }
+  }
+}
+
 /// Five updates, each rank with sentences of its own; some ranks of some updates have none.
 std::vector<float> weights_after_updates(const TrainOptions& options, const model::ModelOptions& sizes) {
   model::Model model(sizes);
@@ -160,14 +214,19 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
   }
 }
 
+struct Pairs {
+  Sentences source, target;
+  std::vector<float> weights;
+};
 /// A batch of 19 pairs, or of 7 in update 3, so that some shards are empty. Pair i belongs to shard i mod S.
-std::pair<Sentences, Sentences> shard_of(std::uint64_t shard, std::uint64_t shards, std::uint64_t update) {
-  std::pair<Sentences, Sentences> result;
+Pairs shard_of(std::uint64_t shard, std::uint64_t shards, std::uint64_t update) {
+  Pairs pairs;
   for (std::uint64_t i = shard; i < (update == 3 ? 7U : 19U); i += shards) {
-    result.first.add(sentences(1000 * update + i)[i % 3]);
-    result.second.add(sentences(1000 * update + 500 + i)[(i + 1) % 3]);
+    pairs.source.add(sentences(1000 * update + i)[i % 3]);
+    pairs.target.add(sentences(1000 * update + 500 + i)[(i + 1) % 3]);
+    pairs.weights.push_back(0.3F * static_cast<float>(i % 4));
   }
-  return result;
+  return pairs;
 }
 
 /// The same, written down once more for one process: the gradient of each shard alone, then neighbours added
@@ -181,10 +240,11 @@ std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptio
     std::vector<std::vector<float>> level;
     losses.push_back(0);
     for (std::uint64_t shard = 0; shard < shards; ++shard) {
-      const auto [source, target] = shard_of(shard, shards, update);
+      const auto [source, target, weights] = shard_of(shard, shards, update);
       model.zero_gradient();
       model::GradientOptions how;
       how.dropout_seed = {options.seed, update, shard, shards};
+      how.weights = weights;
       losses.back() += model.accumulate_gradient(source, target, how).negative_log_likelihood;
       level.push_back(whole_gradient(model));
     }
@@ -222,15 +282,18 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
         std::vector<double> losses, expected_losses;
         for (std::uint64_t update = 0; update < 5; ++update) {
           Sentences source, target;
+          std::vector<float> weights;
           for (std::uint64_t place = 0; place < 19; ++place) {  // runs of one pair of each shard
             for (std::uint64_t shard = rank * each; shard < (rank + 1) * each; ++shard) {
               const auto pairs = shard_of(shard, each * ranks, update);
-              if (place >= pairs.first.size()) continue;
-              source.add(pairs.first[place]);
-              target.add(pairs.second[place]);
+              if (place >= pairs.source.size()) continue;
+              source.add(pairs.source[place]);
+              target.add(pairs.target[place]);
+              weights.push_back(pairs.weights[place]);
             }
           }
-          const auto result = step.run({source, target, 19, 0.1, {}, {}, update, rank * each, each * ranks});
+          const auto result = step.run(
+              {source, target, 19, 0.1, {}, {}, update, rank * each, each * ranks, UpdateInput::kNoLinks, weights});
           EXPECT_TRUE(result.applied);
           losses.push_back(result.negative_log_likelihood);
         }

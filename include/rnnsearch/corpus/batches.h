@@ -62,6 +62,7 @@ struct DataPosition {
 struct BatchSlice {
   Sentences source, target;
   Sentences links{};              // of each pair, as in PairBlock, if one of the corpora has alignments
+  std::vector<float> weights{};   // of each pair; all are 1 if it is empty
   std::uint64_t batch_pairs = 0;  // pairs in the global batch
   // With runs of one pair, pair i of the slice is pair first_pair + i * pair_stride of the global batch. Otherwise
   // `first_pair` and `pair_stride` are those of the first pairs of the runs.

@@ -30,6 +30,7 @@ struct PairBlock {
   /// If the corpus has alignments, the links of each pair: the positions of a source word and of a target word, from 0,
   /// source, target, source, target, ... Otherwise empty.
   Sentences links{};
+  std::vector<float> weights{};  // of each pair; 1 if the corpus has none
 };
 
 /// Whether to verify the digest, which reads the whole file once. Rank 0 verifies it, the other ranks skip it.
@@ -57,6 +58,7 @@ class Corpus {
   std::uint64_t train_source_words() const;  // without </s>
   std::uint64_t train_target_words() const;
   bool has_alignments() const;                 // whether training pairs have links between words
+  bool has_weights() const;                    // whether training pairs have weights
   std::vector<std::string> set_names() const;  // "dev" and "test/NAME"
 
   /// Reads pairs [first, first + count) of the training part in bulk. REQUIRES: first + count <= train_pairs().

@@ -37,7 +37,10 @@
 //                                             source word and that of a target word, from 0. Readers that do not know
 //                                             them read the same pairs; they are part of the fingerprint
 //      alignment_offset      uint64[pairs+1]  the links of pair i are [offset[i], offset[i+1])
-//   /dev, /test/NAME         as /train without alignments, where the target is the first reference, and in addition:
+//      weights               float32[pairs]   only if the text had weights: finite, at least 0; training multiplies the
+//                                             gradient of pair i by weight i. They are part of the fingerprint
+//   /dev, /test/NAME         as /train without alignments and weights, where the target is the first reference, and in
+//                            addition:
 //      source_text           text[pairs]      raw lines
 //      reference_text        text[pairs]      raw lines; further references are reference_text_1, reference_text_2, ...
 #pragma once
@@ -56,6 +59,7 @@ namespace rnnsearch::corpus {
 
 inline constexpr const char* kCorpusFormat = "rnnsearch-corpus";
 inline constexpr const char* kJoint = "joint";  // attribute of /vocabulary
+inline constexpr const char* kWeights = "/train/weights";
 
 /// Writes /vocabulary/SIDE and /vocabulary/SIDE_count; side is "source" or "target". Checkpoints use it too.
 void write_vocabulary(storage::File& file, const std::string& side, const Vocabulary& vocabulary);

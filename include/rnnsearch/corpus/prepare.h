@@ -21,8 +21,10 @@ namespace rnnsearch::corpus {
 struct TextFiles {
   std::filesystem::path source;
   std::filesystem::path target;  // if empty, each line of `source` is a source sentence, a tab and its translation
-  /// If not empty, line i holds the links between the words of pair i (links.h), as the pipeline splits them.
+  /// If not empty, line i holds the links between the words of pair i (links.h).
   std::filesystem::path alignments{};
+  /// If not empty, line i holds the weight of pair i, a finite number that is not negative.
+  std::filesystem::path weights{};
 };
 struct EvaluationFiles {
   std::string name;
@@ -36,6 +38,9 @@ struct PrepareOptions {
   std::vector<EvaluationFiles> tests;
   std::filesystem::path output;
   LineLimit line_limit;  // of all of these files
+  /// What links are between: words, as the tokenizer splits the text, whose subwords are then all linked with each
+  /// other; or subwords.
+  std::string alignments_of = "words";
 
   /// Learn the links of the pairs from the text (src/corpus/prepare/aligner.h), in place of given alignments.
   bool learn_alignments = false;
@@ -116,15 +121,15 @@ struct PrepareProgress {
 /// not depend on the number of threads. Memory: `memory`, about 100 MB for the blocks in progress, the vocabularies,
 /// the development and test sets, a bit for each pair if repeated pairs are dropped, and 4 MiB for each thread and
 /// subword model, in which a thread keeps how it split words; nothing else grows with the number of pairs or distinct
-/// words. A word of the text that is spelled like a special symbol ("<s>") becomes <unk>,
-/// so text never yields a special symbol. Development and test sets keep every pair, whatever its length. Throws Error,
-/// with nothing written and an existing output unchanged, for: files that are missing, folders, empty, damaged, not
-/// UTF-8, or hold NUL bytes or lines longer than line_limit; files with different numbers of lines; tab-separated lines
-/// without a tab; alignments that are none of their pairs; text that changes while it is read; text of which no pair is
-/// kept; fewer distinct words than requested; a `vocabulary_of` that is not a valid corpus or whose pipeline differs
-/// from the requested one; an output that cannot be written, or holds something else than what would be written; an
-/// output that another process writes at the same time. An output that is what would be written is left as it is: a
-/// job that is repeated ends well.
+/// words. A word of the text that is spelled like a special symbol ("<s>") becomes <unk>, so text never yields a
+/// special symbol. Development and test sets keep every pair, whatever its length. Throws Error, with nothing written
+/// and an existing output unchanged, for: files that are missing, folders, empty, damaged, not UTF-8, or hold NUL bytes
+/// or lines longer than line_limit; files with different numbers of lines; tab-separated lines without a tab;
+/// alignments that are none of their pairs; lines that are no weights; text that changes while it is read; text of
+/// which no pair is kept; fewer distinct words than requested; a `vocabulary_of` that is not a valid corpus or whose
+/// pipeline differs from the requested one; an output that cannot be written, or holds something else than what would
+/// be written; an output that another process writes at the same time. An output that is what would be written is left
+/// as it is: a job that is repeated ends well.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
 
 }  // namespace rnnsearch::corpus

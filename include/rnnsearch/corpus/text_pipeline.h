@@ -24,6 +24,11 @@ struct LibraryNote {
   friend bool operator==(const LibraryNote&, const LibraryNote&) { return true; }
 };
 
+/// The subwords of a word: [first, end) of the words of its line.
+struct WordPieces {
+  std::size_t first, end;
+};
+
 struct TextPipeline {
   std::string source_language = "src";
   std::string target_language = "tgt";
@@ -50,6 +55,10 @@ struct TextPipeline {
   std::vector<std::string> to_words(std::string_view line, Side side) const;
   /// The same, but appends to `words`.
   void to_words(std::string_view line, Side side, text::WordList& words) const;
+  /// The pieces of each word into which the tokenizer splits the line, where `pieces` are what to_words splits it into.
+  /// A piece that crosses words belongs to each of them, and a word that normalization removes has none. REQUIRES: there
+  /// are subwords, and no copies.
+  std::vector<WordPieces> pieces_of_words(std::string_view line, Side side, const text::WordList& pieces) const;
   /// The inverse of to_words, except for white space, the case of lowercased text, normalized characters, and what
   /// Moses cannot undo. The result is one line: line ends and NULs from byte pieces become spaces. kUnknownInText among
   /// the words is kept as a word.

@@ -35,10 +35,11 @@ struct CrossEntropy {
   std::span<const std::uint32_t> target;  // [R]
   std::span<double> loss;                 // [R] out: -log softmax(logits row i + bias)[target[i]]
   double label_smoothing = 0;             // E
+  std::span<const Real> weight{};         // [R] w; all are 1 if it is empty
 };
 /// The logits are replaced by the gradient of the loss, softmax - onehot(target). With label smoothing (Szegedy et al.
 /// 2016, section 7) they are replaced by the gradient of the cross entropy with the smoothed target q = (1 - E)
-/// onehot(target) + E / K, which is softmax - q; `loss` is not smoothed.
+/// onehot(target) + E / K, which is softmax - q; `loss` is not smoothed. The gradient of row i is multiplied by w[i].
 void softmax_cross_entropy(const CrossEntropy& args);
 /// Computes the same losses without the gradient. The logits are replaced by logits + bias.
 void softmax_loss(const CrossEntropy& args);

@@ -58,9 +58,10 @@ class Readout {
   void loss(std::span<const WordId> target, std::span<double> loss);
   /// Computes the same losses and the gradient of their sum: ADDS to that of W_o_left, W_o and b_w, and writes
   /// vector_gradient(); `vector` is not valid afterwards. With label_smoothing it is the gradient of the smoothed cross
-  /// entropy (kernels/softmax.h), while the losses are not smoothed. frame: as for `begin`.
+  /// entropy (kernels/softmax.h), while the losses are not smoothed. frame: as for `begin`. weight: [rows], by which the
+  /// gradients of the losses are multiplied, or empty.
   void loss_and_backward(std::span<const WordId> target, std::span<double> loss, kernels::Scratch::Frame& frame,
-                         double label_smoothing = 0);
+                         double label_smoothing = 0, std::span<const Real> weight = {});
   /// [rows, H]. A caller that feeds t back may add to it before `backward`.
   Matrix vector_gradient() const { return t_gradient_; }
   /// input_gradient [R, I] out; overwrites vector_gradient().

@@ -82,6 +82,9 @@ struct GradientOptions {
   double label_smoothing = 0;
   DropoutSeed dropout_seed{};          // used if options() have dropout
   GuidedAlignment guided_alignment{};  // REQUIRES: no weight without global attention
+  /// The weight of each pair: the gradient is that of the sum over the pairs of weight times cost, guided alignment
+  /// included; the losses are not weighted. All are 1 if it is empty.
+  std::span<const float> weights{};
 };
 
 /// The parameters of a Model(options), without allocating them. Throws Error as check(options) does.

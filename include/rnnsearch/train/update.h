@@ -35,6 +35,7 @@ struct UpdateInput {
   /// For guided alignment: the links of the pairs, as in model::GuidedAlignment, or empty.
   const Sentences& links = kNoLinks;
   static inline const Sentences kNoLinks{};
+  std::span<const float> weights{};  // of the pairs, as in model::GradientOptions
 };
 
 struct UpdateResult {

@@ -142,15 +142,20 @@ CorpusWriter::CorpusWriter(const std::filesystem::path& output, const CorpusHead
       source_(begin(writer_.file(), head), "source", head.sizes.pairs, head.sizes.source_words),
       target_(writer_.file(), "target", head.sizes.pairs, head.sizes.target_words) {
   if (head.sizes.links) links_.emplace(writer_.file(), "alignment", head.sizes.pairs, *head.sizes.links);
+  if (head.sizes.weights) weights_.emplace(writer_.file(), kWeights, head.sizes.pairs);
 }
 
 bool CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> target,
-                       std::span<const std::uint32_t> links) {
+                       std::span<const std::uint32_t> links, float weight) {
   if (!source_.has_room(source) || !target_.has_room(target) || !(links_ ? links_->has_room(links) : links.empty()))
     return false;
   source_.add(source);
   target_.add(target);
   if (links_) links_->add(links);
+  if (weights_) {
+    weights_->append(std::span(&weight, 1));
+    weights_digest_.add(std::as_bytes(std::span(&weight, 1)));
+  }
   return true;
 }
 
@@ -241,6 +246,7 @@ std::string CorpusWriter::fingerprint() const {
   add_text(source_.digest().hex());
   add_text(target_.digest().hex());
   if (links_) add_text(links_->digest().hex());
+  if (weights_) add_text("weights " + weights_digest_.hex());
   return digest.hex();
 }
 
@@ -248,6 +254,7 @@ std::string CorpusWriter::publish(const std::function<void()>& check) {
   source_.flush();
   target_.flush();
   if (links_) links_->flush();
+  if (weights_) weights_->flush();
   std::string print = fingerprint();
   writer_.file().write_attribute("/", "fingerprint", print);
   writer_.publish(check);

@@ -50,6 +50,7 @@ struct CorpusHead {
   struct Sizes {  // of the training part; `links`: positions of all links, if pairs have links
     std::uint64_t pairs = 0, source_words = 0, target_words = 0;
     std::optional<std::uint64_t> links;
+    bool weights = false;  // pairs have weights
   } sizes;
 };
 
@@ -67,7 +68,8 @@ class CorpusWriter {
   CorpusWriter(const std::filesystem::path& output, const CorpusHead& head);
 
   /// links: positions as read_links gives them. Returns false if there are more pairs or words than `head` says.
-  bool add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {});
+  bool add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {},
+           float weight = 1);
   /// Learns the links of all pairs, which `head` has none of. Call it when all pairs are added. Throws Error if the
   /// temporary file for them does not fit into `folder`.
   void learn_links(const std::filesystem::path& folder);
@@ -83,6 +85,8 @@ class CorpusWriter {
   storage::SealedWriter writer_;
   SideWriter source_, target_;
   std::optional<SideWriter> links_;
+  std::optional<storage::ListWriter<float>> weights_;
+  storage::Digest weights_digest_;
 };
 
 std::vector<RawSet> sets_of(const Corpus& corpus);

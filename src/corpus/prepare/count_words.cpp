@@ -124,13 +124,15 @@ CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, co
   WordTables tables(options, text.folder());
   PassSteps steps;
   steps.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
-    split_pairs(options.pipeline, cleaner, counted.repeated, block, first, last, piece);
+    split_pairs(options, cleaner, counted.repeated, block, first, last, piece);
     piece.source.hashed.group(piece.source.words);
     piece.target.hashed.group(piece.target.words);
   };
   CorpusHead::Sizes& sizes = counted.head.sizes;
-  for (const TextFiles& files : options.train)
+  for (const TextFiles& files : options.train) {
     if (!files.alignments.empty()) sizes.links = 0;
+    sizes.weights = sizes.weights || !files.weights.empty();
+  }
   steps.keep = [&](const std::vector<Piece>& pieces) {
     tables.add(pieces);
     for (const Piece& piece : pieces) {

@@ -12,7 +12,8 @@ std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts)
   for (const TextFiles& text : texts) {
     files.push_back(text.source);
     if (!text.target.empty()) files.push_back(text.target);
-    if (!text.alignments.empty()) files.push_back(text.alignments);
+    for (const Companion& companion : kCompanions)
+      if (!(text.*companion.path).empty()) files.push_back(text.*companion.path);
   }
   return files;
 }
@@ -20,7 +21,6 @@ std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts)
 namespace {
 
 constexpr const char* kOfTranslations = "line i of one file must be the translation of line i of the other";
-constexpr const char* kOfLinks = "line i must hold the links of pair i, and be empty if it has none";
 
 std::unique_ptr<TrainingFile> opened(const std::filesystem::path& path, const LineLimit& limit) {
   return path.empty() ? nullptr : std::make_unique<TrainingFile>(path, limit);
@@ -49,24 +49,38 @@ void PairReader::open_text() {
   const TextFiles& text = texts_[next_text_++];
   source_ = opened(text.source, limit_);
   target_ = opened(text.target, limit_);
-  alignments_ = opened(text.alignments, limit_);
+  for (std::size_t k = 0; k < kCompanions.size(); ++k) companions_[k] = opened(text.*kCompanions[k].path, limit_);
+}
+
+std::vector<const ByteSource*> PairReader::open_files() const {
+  std::vector<const ByteSource*> files;
+  const auto add = [&](const std::unique_ptr<TrainingFile>& file) {
+    if (file) files.push_back(&file->bytes);
+  };
+  add(source_);
+  add(target_);
+  for (const auto& file : companions_) add(file);
+  return files;
 }
 
 void PairReader::close_text() {
   if (source_->text.lines() == 0) throw Error("corpus: cannot read {}: it is empty", source_->bytes.path());
   pairs_before_ += source_->text.lines();
-  bytes_before_ +=
-      source_->bytes.size() + (target_ ? target_->bytes.size() : 0) + (alignments_ ? alignments_->bytes.size() : 0);
+  for (const ByteSource* file : open_files()) bytes_before_ += file->size();
   source_.reset();
   target_.reset();
-  alignments_.reset();
+  for (auto& file : companions_) file.reset();
 }
 
-// Appends the links of the next pair, if there are alignments and there is `more` text. Returns `more`.
-bool PairReader::append_links(bool more, TextBlock& block) {
-  if (!alignments_) return more;
-  if (more != alignments_->text.append(block.alignments.bytes)) fail_on_counts(*alignments_, *source_, kOfLinks);
-  if (more) block.alignments.ends.push_back(block.alignments.bytes.size());
+// Appends the lines of the companions for the next pair, if there is `more` text. Returns `more`.
+bool PairReader::append_companions(bool more, TextBlock& block) {
+  for (std::size_t k = 0; k < kCompanions.size(); ++k) {
+    if (!companions_[k]) continue;
+    TextBlock::Side& lines = block.*kCompanions[k].lines;
+    if (more != companions_[k]->text.append(lines.bytes))
+      fail_on_counts(*companions_[k], *source_, kCompanions[k].advice);
+    if (more) lines.ends.push_back(lines.bytes.size());
+  }
   return more;
 }
 
@@ -75,10 +89,10 @@ bool PairReader::append(TextBlock& block) {
   if (target_) {
     const bool more = source_->text.append(block.source.bytes);
     if (more != target_->text.append(block.target.bytes)) fail_on_counts(*source_, *target_, kOfTranslations);
-    if (!append_links(more, block)) return false;
+    if (!append_companions(more, block)) return false;
   } else {
     line_.clear();
-    if (!append_links(source_->text.append(line_), block)) return false;
+    if (!append_companions(source_->text.append(line_), block)) return false;
     const std::size_t tab = line_.find('\t');
     if (tab == std::string::npos)
       throw Error("corpus: {} line {} has no tab; a source sentence, a tab and its translation were expected",
@@ -104,11 +118,12 @@ void PairReader::read(TextBlock& block) {
     const std::size_t whole = std::min(block.source.ends.size(), block.target.ends.size());
     block.source.resize(whole);
     block.target.resize(whole);
-    if (alignments_) block.alignments.resize(whole);
+    for (std::size_t k = 0; k < kCompanions.size(); ++k)
+      if (companions_[k]) (block.*kCompanions[k].lines).resize(whole);
     error_ = std::current_exception();
   }
-  block.bytes_read = bytes_before_ + source_->bytes.position() + (target_ ? target_->bytes.position() : 0) +
-                     (alignments_ ? alignments_->bytes.position() : 0);
+  block.bytes_read = bytes_before_;
+  for (const ByteSource* file : open_files()) block.bytes_read += file->position();
   if (!more) close_text();
 }
 
@@ -116,7 +131,7 @@ bool PairReader::next(TextBlock& block) {
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   block.source.clear();
   block.target.clear();
-  block.alignments.clear();
+  for (const Companion& companion : kCompanions) (block.*companion.lines).clear();
   block.further_columns = 0;
   while (block.size() == 0) {
     if (!source_) {
@@ -125,7 +140,8 @@ bool PairReader::next(TextBlock& block) {
     }
     block.source.path = source_->bytes.path();
     block.target.path = target_ ? target_->bytes.path() : source_->bytes.path();
-    if (alignments_) block.alignments.path = alignments_->bytes.path();
+    for (std::size_t k = 0; k < kCompanions.size(); ++k)
+      if (companions_[k]) (block.*kCompanions[k].lines).path = companions_[k]->bytes.path();
     block.columns = !target_;
     block.first_line = source_->text.lines() + 1;
     block.first_pair = pairs_before_ + source_->text.lines();

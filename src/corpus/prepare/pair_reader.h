@@ -1,6 +1,7 @@
 // Reads the training text in blocks.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -37,7 +38,7 @@ struct TextBlock {
     }
   };
   Side source, target;
-  Side alignments;                    // without lines if the text has none
+  Side alignments, weights;           // without lines if the text has none
   bool columns = false;               // both sides are columns of one file, separated by a tab
   std::uint64_t first_line = 1;       // line number of the first pair in its files, from 1
   std::uint64_t first_pair = 0;       // number of the first pair over all texts, from 0
@@ -47,7 +48,18 @@ struct TextBlock {
   std::size_t size() const { return source.ends.size(); }
 };
 
-/// The files of the texts: source and target, or the one file of tab-separated values, and the alignments.
+/// A file that has a line for each pair of a text.
+struct Companion {
+  std::filesystem::path TextFiles::*path;
+  TextBlock::Side TextBlock::*lines;
+  const char* advice;  // for a file with another number of lines
+};
+inline constexpr std::array kCompanions{
+    Companion{&TextFiles::alignments, &TextBlock::alignments,
+              "line i must hold the links of pair i, and be empty if it has none"},
+    Companion{&TextFiles::weights, &TextBlock::weights, "line i must hold the weight of pair i"}};
+
+/// The files of the texts: source and target, or the one file of tab-separated values, and the companions.
 std::vector<std::filesystem::path> files_of(const std::vector<TextFiles>& texts);
 
 /// A file of the training text, and the reader of its lines.
@@ -82,15 +94,16 @@ class PairReader {
   void open_text();
   void close_text();
   bool append(TextBlock& block);
-  bool append_links(bool more, TextBlock& block);
+  bool append_companions(bool more, TextBlock& block);
+  std::vector<const ByteSource*> open_files() const;
   void read(TextBlock& block);
 
   std::vector<TextFiles> texts_;
   LineLimit limit_;
   std::size_t next_text_ = 0;
   std::unique_ptr<TrainingFile> source_, target_;  // files of the current text; tab-separated values have no target_
-  std::unique_ptr<TrainingFile> alignments_;       // if the current text has them
-  std::exception_ptr error_;                       // the error that follows the pairs that were returned last
+  std::array<std::unique_ptr<TrainingFile>, kCompanions.size()> companions_;  // those that the current text has
+  std::exception_ptr error_;  // the error that follows the pairs that were returned last
   std::string line_;
   std::uint64_t size_ = 0;                             // bytes of all files
   std::uint64_t bytes_before_ = 0, pairs_before_ = 0;  // bytes and pairs of the texts before the current one

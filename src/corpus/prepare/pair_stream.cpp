@@ -58,6 +58,7 @@ void PairStream::read_pass(std::uint64_t first, std::uint64_t last, bool links, 
     const PairBlock block = corpus_.read_pairs(blocks_[i] * block_ + from - start_of(i), to - from);
     append(block.source, pairs.source);
     append(block.target, pairs.target);
+    pairs.weights.insert(pairs.weights.end(), block.weights.begin(), block.weights.end());
     if (!links) continue;
     append(block.links, pairs.links);
     while (pairs.links.size() < pairs.source.size()) pairs.links.add({});

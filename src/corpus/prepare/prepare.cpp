@@ -157,7 +157,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   PassSteps write;
   write.pass = 2;
   write.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
-    split_pairs(options.pipeline, cleaner, counted.repeated, block, first, last, piece);
+    split_pairs(options, cleaner, counted.repeated, block, first, last, piece);
     encode(piece.source.words, counted.head.source, piece.source.ids);
     encode(piece.target.words, counted.head.target, piece.target.ids);
   };
@@ -166,9 +166,10 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
       std::size_t source_begin = 0, target_begin = 0, links_begin = 0;
       for (std::size_t i = 0; i < piece.kept(); ++i) {
         const std::size_t positions = piece.links.sizes.empty() ? 0 : piece.links.sizes[i];
-        const bool fits = writer.add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
-                                     std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]),
-                                     std::span(piece.links.positions).subspan(links_begin, positions));
+        const bool fits =
+            writer.add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
+                       std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]),
+                       std::span(piece.links.positions).subspan(links_begin, positions), piece.weights[i]);
         if (!fits) fail_on_change(options.train);
         links_begin += positions;
         source_begin += piece.source.sizes[i];

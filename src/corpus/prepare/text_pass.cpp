@@ -16,11 +16,8 @@ constexpr std::size_t kPiecePairs = 128;
 /// The digest of a block: of its bytes and of its line ends.
 storage::ShortDigest digest_of(const TextBlock& block) {
   storage::Digest digest;
-  for (const TextBlock::Side* side : {&block.source, &block.target}) {
+  for (const TextBlock::Side* side : {&block.source, &block.target, &block.alignments, &block.weights}) {
     digest.add(side->bytes).add(std::as_bytes(std::span(side->ends)));
-  }
-  if (!block.alignments.ends.empty()) {
-    digest.add(block.alignments.bytes).add(std::as_bytes(std::span(block.alignments.ends)));
   }
   return storage::short_digest(digest.hex());
 }

@@ -29,6 +29,7 @@ struct Piece {
   struct Links {
     std::vector<std::uint32_t> sizes, positions;  // of each pair that is kept; empty if the corpus has no alignments
   } links;
+  std::vector<float> weights;                 // of each pair that is kept; 1 if the text has none
   std::vector<storage::ShortDigest> digests;  // one for every pair, in the pass that searches repeated pairs
   DropCounts dropped;
   std::exception_ptr error;

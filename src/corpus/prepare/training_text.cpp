@@ -1,15 +1,34 @@
 #include "corpus/prepare/training_text.h"
 
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/option.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/links.h"
 
 namespace rnnsearch::corpus {
+namespace {
 
-void split_pairs(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairSet& repeated,
+/// The weight of a pair; 1 if the text has none.
+float weight_of(const TextBlock& block, std::size_t pair) {
+  if (block.weights.ends.empty()) return 1;
+  double weight = 0;
+  const bool is_number = value::read(std::string(block.weights[pair]), weight);
+  if (!is_number || !(weight >= 0 && weight <= std::numeric_limits<float>::max()))
+    throw Error("corpus: {} line {}: '{}' is not a weight; each line must hold one number from 0 to {:g}, such as 0.5",
+                block.weights.path, block.first_line + pair, printable(block.weights[pair]),
+                std::numeric_limits<float>::max());
+  return static_cast<float>(weight);
+}
+
+}  // namespace
+
+void split_pairs(const PrepareOptions& options, const PairCleaner& cleaner, const PairSet& repeated,
                  const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
+  const TextPipeline& pipeline = options.pipeline;
   for (Piece::Side* side : {&piece.source, &piece.target}) {
     side->words.clear();
     side->sizes.clear();
@@ -17,6 +36,8 @@ void split_pairs(const TextPipeline& pipeline, const PairCleaner& cleaner, const
   piece.dropped = {};
   piece.links.sizes.clear();
   piece.links.positions.clear();
+  piece.weights.clear();
+  const bool of_words = options.alignments_of == "words";
   text::WordList source, target;
   for (std::size_t i = first; i < last; ++i) {
     check_pair(block, i);
@@ -33,6 +54,7 @@ void split_pairs(const TextPipeline& pipeline, const PairCleaner& cleaner, const
     }
     auto reason = cleaner.reason(block.source[i], source, block.target[i], target);
     if (!reason && repeated.contains(block.first_pair + i)) reason = Drop::kRepeated;
+    const float weight = weight_of(block, i);
     if (reason) {
       ++piece.dropped[*reason];
       continue;
@@ -41,13 +63,19 @@ void split_pairs(const TextPipeline& pipeline, const PairCleaner& cleaner, const
       for (std::size_t k = 0; k < words->size(); ++k) side->words.add((*words)[k]);
       side->sizes.push_back(static_cast<std::uint32_t>(words->size()));
     }
+    piece.weights.push_back(weight);
     if (block.alignments.ends.empty()) continue;
     const std::size_t before = piece.links.positions.size();
-    const std::string wrong = read_links(block.alignments[i], source.size(), target.size(), piece.links.positions);
+    const auto pieces = [&](std::string_view line, Side side, const text::WordList& words) {
+      return of_words && pipeline.source_subwords ? pipeline.pieces_of_words(line, side, words)
+                                                  : whole_words(words.size());
+    };
+    const std::string wrong = read_links(block.alignments[i], pieces(block.source[i], Side::kSource, source),
+                                         pieces(block.target[i], Side::kTarget, target), piece.links.positions);
     if (!wrong.empty())
-      throw Error(
-          "corpus: {} line {}: {}; links are between the words of a pair as --tokenizer splits them, such as 0-0 1-2",
-          block.alignments.path, block.first_line + i, wrong);
+      throw Error("corpus: {} line {}: {}; with --alignments-of {} links are between the {} of a pair, such as 0-0 1-2",
+                  block.alignments.path, block.first_line + i, wrong, options.alignments_of,
+                  of_words ? "words, as --tokenizer splits them," : "subwords");
     piece.links.sizes.push_back(static_cast<std::uint32_t>(piece.links.positions.size() - before));
   }
 }

@@ -29,8 +29,8 @@ struct TrainingText {
 };
 
 /// A PassSteps::work: checks, tokenizes and selects pairs [first, last) of the block. Thread-safe. Throws Error for a
-/// line that is no valid text and for links that do not fit their pair.
-void split_pairs(const TextPipeline& pipeline, const PairCleaner& cleaner, const PairSet& repeated,
+/// line that is no valid text, for links that do not fit their pair, and for a line that is no weight.
+void split_pairs(const PrepareOptions& options, const PairCleaner& cleaner, const PairSet& repeated,
                  const TextBlock& block, std::size_t first, std::size_t last, Piece& piece);
 
 }  // namespace rnnsearch::corpus
