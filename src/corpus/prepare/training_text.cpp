@@ -73,9 +73,9 @@ void split_pairs(const PrepareOptions& options, const PairCleaner& cleaner, cons
     const std::string wrong = read_links(block.alignments[i], pieces(block.source[i], Side::kSource, source),
                                          pieces(block.target[i], Side::kTarget, target), piece.links.positions);
     if (!wrong.empty())
-      throw Error("corpus: {} line {}: {}; with --alignments-of {} links are between the {} of a pair, such as 0-0 1-2",
+      throw Error("corpus: {} line {}: {}; with --alignments-of {}, links such as 0-0 1-2 are between {}",
                   block.alignments.path, block.first_line + i, wrong, options.alignments_of,
-                  of_words ? "words, as --tokenizer splits them," : "subwords");
+                  of_words ? "the words into which --tokenizer splits a pair" : "the subwords of a pair");
     piece.links.sizes.push_back(static_cast<std::uint32_t>(piece.links.positions.size() - before));
   }
 }
