@@ -106,14 +106,12 @@ check() {  # folder: prints what breaks a rule, nothing when all is well
       print "CMakeLists.txt links $module with \"$linked\", but the table has \"$drawn\"\n" if $linked ne $drawn;
     }
 
-    my $commands = "";  # cli/commands.h declares what the files of the commands define
-    if (open my $in, "<", "src/cli/commands.h") { local $/; $commands = <$in> }
     for my $file (sort @files) {
-      if (my ($module, $part, $name) = $file =~ m{^src/(\w+)/(\w+/)?(\w+)\.cpp$}) {
-        $part //= "";
-        print "$file: has no header include/rnnsearch/$module/$name.h or src/$module/$part$name.h\n"
-          unless $file{"include/rnnsearch/$module/$name.h"} || $file{"src/$module/$part$name.h"} || $module eq "cli" && $commands =~ /\bmake_$name\(/;
-      }
+      my ($module) = $file =~ m{^src/(\w+)/.+\.cpp$} or next;
+      open my $in, "<", $file or die "$file: $!";
+      my ($first) = do { local $/; <$in> } =~ /^\s*#\s*include\s*(\S+)/m;
+      print "$file: begins with $first and not with the header of $module that declares what it defines\n"
+        unless $first =~ m{^"(?:rnnsearch/)?$module/};
     }
   ')
 }
