@@ -4,8 +4,14 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/instruction_limit.h"
 #include "kernels/partition.h"
+
+namespace rnnsearch::kernels {
+
+/// Applies RNNSEARCH_SIMD (see instruction_set.h). Call it before Highway chooses a target, which happens only once.
+void limit_instruction_set();
+
+}  // namespace rnnsearch::kernels
 
 /// Once in a file, under HWY_ONCE and in rnnsearch::kernels: the function `name` of the chosen instruction set, after
 /// HWY_EXPORT(name).

@@ -1,11 +1,9 @@
 #include "rnnsearch/kernels/instruction_set.h"
 
-#include <hwy/highway.h>
-
 #include <cstdint>
 #include <cstdlib>
 
-#include "kernels/instruction_limit.h"
+#include "kernels/dispatch.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 

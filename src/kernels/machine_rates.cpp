@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/caches.h"
 #include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"

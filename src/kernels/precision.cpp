@@ -2,8 +2,6 @@
 
 #include <atomic>
 
-#include "kernels/products/bfloat16_tiles.h"
-#include "kernels/products/int8_tiles.h"
 #include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/kernels/instruction_set.h"

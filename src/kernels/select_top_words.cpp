@@ -1,4 +1,4 @@
-#include "rnnsearch/kernels/select_top_words.h"
+#include "rnnsearch/kernels/top_words.h"
 
 #include <algorithm>
 #include <limits>

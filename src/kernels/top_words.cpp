@@ -12,9 +12,7 @@
 
 #include "kernels/dispatch.h"
 #include "kernels/products/product_tiles.h"
-#include "kernels/products/strips.h"
 #include "kernels/softmax-inl.h"
-#include "rnnsearch/kernels/softmax.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -50,15 +48,6 @@ HWY_EXPORT(block_sum);
 HWY_EXPORT(log_sum);
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
-
-// The same by way of all scores.
-void of_all_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top) {
-  Buffer<Real> scores;
-  const auto all = scores.shape(t.rows, bias.size());
-  multiply(t, W_o, all);
-  log_softmax(bias, all);
-  select_top_words(std::move(scores), top);
-}
 
 // TopWords::look_up: each word by the tile of a single row. sums: [R]
 void look_up(ConstMatrix t, const PackedMatrix& W_o, std::span<const float> bias, std::span<const LogSum> sums,
@@ -168,17 +157,13 @@ class Selection {
   void multiply_block(std::size_t word, std::size_t count, std::size_t first, std::size_t last, Matrix scores) const {
     const std::size_t panel_bytes = tiles_.panel_bytes(depth_), deep = depth_block(tiles_, depth_);
     for (std::size_t k = 0; k < depth_; k += deep) {
-      const std::size_t here = std::min(deep, depth_ - k), lines = tiles_.panel_bytes(here) / Ahead::kLine;
+      const std::size_t here = std::min(deep, depth_ - k);
       for (std::size_t column = 0; column < count; column += tiles_.cols) {
         const std::byte* const panel = panels_ + (word + column) / tiles_.cols * panel_bytes + tiles_.panel_bytes(k);
         const bool is_last = word + column + tiles_.cols >= bias_.size();
         for (std::size_t s = first; s < last; ++s) {
-          Ahead ahead;  // its share of the next panel
-          if (!is_last) {
-            const std::size_t from = lines * (s - first) / (last - first);
-            ahead.panel = panel + panel_bytes + from * Ahead::kLine;
-            ahead.lines = lines * (s + 1 - first) / (last - first) - from;
-          }
+          Ahead ahead;
+          if (!is_last) ahead = Ahead::part_of(panel + panel_bytes, tiles_.panel_bytes(here), s - first, last - first);
           const std::size_t row = strips_.first(s), rows = strips_.rows(s);
           tiles_.tile(rows, std::min(tiles_.cols, count - column), here,
                       {packed_ + tiles_.strip_bytes(row, depth_) + tiles_.strip_bytes(rows, k)}, {panel},
@@ -247,10 +232,9 @@ class Selection {
 }  // namespace
 
 void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top) {
-  assert(t.cols == W_o.rows() && bias.size() == W_o.cols() && top.limit > 0);
+  assert(t.cols > 0 && t.cols == W_o.rows() && bias.size() == W_o.cols() && top.limit > 0);
   top.shape(t.rows, bias.size());
   if (t.rows == 0 || bias.empty()) return;
-  if (t.cols == 0) return of_all_words(t, W_o, bias, top);
   top.look_up = [t, &W_o, bias, sums = Selection(t, *W_o.tiles(), W_o.panels(), bias, top).run()](const auto& words) {
     look_up(t, W_o, bias, sums, words);
   };

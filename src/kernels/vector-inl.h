@@ -35,6 +35,35 @@ HWY_INLINE void for_each(std::size_t n, const Body& body) {
   for (; i < n; ++i) body(single, i);
 }
 
+/// Neighbouring elements of a row, from column i on: what a kernel computes at once. n: the width of column blocks.
+template <class D>
+struct Place {
+  D d;
+  std::size_t row, i, n;
+
+  HWY_INLINE auto load(const ConstMatrix& from, std::size_t block = 0) const {
+    return hn::LoadU(d, from.data + row * from.stride + (block * n + i));
+  }
+  template <class V>
+  HWY_INLINE void store(V value, const Matrix& to, std::size_t block = 0) const {
+    hn::StoreU(value, d, to.data + row * to.stride + (block * n + i));
+  }
+  HWY_INLINE auto one() const { return hn::Set(d, Real{1}); }
+  /// The slope of sigma where it has this value.
+  template <class V>
+  HWY_INLINE auto slope(V sigma) const {
+    return hn::Mul(sigma, hn::Sub(one(), sigma));
+  }
+};
+
+/// Calls body(place) for all elements of rows [first, last) of matrices with column blocks of n.
+template <class Body>
+HWY_INLINE void for_rows(std::size_t first, std::size_t last, std::size_t n, const Body& body) {
+  for (std::size_t row = first; row < last; ++row) {
+    for_each(n, [&](auto d, std::size_t i) HWY_ATTR { body(Place<decltype(d)>{d, row, i, n}); });
+  }
+}
+
 /// tanh. float: an odd polynomial of degree 13 divided by an even one of degree 6, with the argument clamped where tanh
 /// is within 7 units in the last place of 1 (the minimax coefficients of Eigen's and XNNPACK's vector tanh).
 template <class D, class V>

@@ -5,9 +5,7 @@
 
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/cells.h"
-#include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/gemm.h"
-#include "rnnsearch/kernels/normalisation.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::layers {

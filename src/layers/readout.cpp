@@ -4,7 +4,6 @@
 
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/cells.h"
-#include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/softmax.h"
 
@@ -31,20 +30,28 @@ void Readout::begin(std::size_t rows, kernels::Scratch::Frame& frame, const kern
   if (rank > 0) factor_ = frame.matrix(rows, rank);
 }
 
+// c = a W, or c += a W, by the packed matrix in a pass of many steps.
+void Readout::times(ConstMatrix a, ConstMatrix W, kernels::PackedMatrix& packed, Matrix c, Into into) const {
+  if (!uses_packed_) return kernels::multiply(a, W, c, into);
+  if (packed.rows() == 0) packed.pack(W);
+  kernels::multiply(a, packed, c, into);
+}
+void Readout::times_transposed(ConstMatrix a, ConstMatrix W, const kernels::PackedMatrix& packed, Matrix c) const {
+  uses_packed_ ? kernels::multiply(a, packed, c) : kernels::multiply_transposed(a, W, c);
+}
+
 void Readout::forward(std::size_t first, const ReadoutInput& input) {
   const std::size_t R = input.front().rows;
   const auto t = t_.row_range(first, R), sums = sums_.row_range(first, R);
   std::size_t column = 0;
   for (std::size_t i = 0; i < input.size(); column += input[i++].cols) {
-    const Into into = i == 0 ? Into::kOverwrite : Into::kAdd;
     if (joins()) {
       kernels::copy_rows(input[i], t.columns(column, input[i].cols));
-    } else if (uses_packed_) {
-      if (packed_W_.size() == i) packed_W_.emplace_back().pack(weights_.W.row_range(column, input[i].cols));
-      kernels::multiply(input[i], packed_W_[i], sums, into);
-    } else {
-      kernels::multiply(input[i], weights_.W.row_range(column, input[i].cols), sums, into);
+      continue;
     }
+    if (packed_W_.size() == i) packed_W_.emplace_back();
+    times(input[i], weights_.W.row_range(column, input[i].cols), packed_W_[i], sums,
+          i == 0 ? Into::kOverwrite : Into::kAdd);
   }
   if (!joins()) kernels::add_to_rows(weights_.b, sums);
   if (kind_ == ReadoutKind::kMaxout) {
@@ -53,12 +60,7 @@ void Readout::forward(std::size_t first, const ReadoutInput& input) {
     kernels::tanh_forward(t);
   } else if (kind_ == ReadoutKind::kMlp) {
     kernels::relu_forward(sums);
-    if (uses_packed_) {
-      if (packed_W_2_.rows() == 0) packed_W_2_.pack(weights_.W_2);
-      kernels::multiply(sums, packed_W_2_, t);
-    } else {
-      kernels::multiply(sums, weights_.W_2, t);
-    }
+    times(sums, weights_.W_2, packed_W_2_, t, Into::kOverwrite);
     kernels::add_to_rows(weights_.b_2, t);
   }
   if (!dropout_.drops()) return;
@@ -168,18 +170,10 @@ void Readout::backward(std::size_t first, Matrix input_gradient) {
   } else if (kind_ == ReadoutKind::kTanh) {
     kernels::tanh_backward({t_.row_range(first, R), t_gradient});
   } else if (kind_ == ReadoutKind::kMlp) {
-    if (uses_packed_) {
-      kernels::multiply(t_gradient, W_2_transposed_, sums_gradient);
-    } else {
-      kernels::multiply_transposed(t_gradient, weights_.W_2, sums_gradient);
-    }
+    times_transposed(t_gradient, weights_.W_2, W_2_transposed_, sums_gradient);
     kernels::relu_backward({sums_.row_range(first, R), sums_gradient});
   }
-  if (uses_packed_) {
-    kernels::multiply(sums_gradient, W_transposed_, input_gradient);
-  } else {
-    kernels::multiply_transposed(sums_gradient, weights_.W, input_gradient);
-  }
+  times_transposed(sums_gradient, weights_.W, W_transposed_, input_gradient);
 }
 
 void Readout::accumulate(const ReadoutInput& input) {

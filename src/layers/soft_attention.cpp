@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "rnnsearch/base/portable.h"
-#include "rnnsearch/kernels/gates.h"
+#include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "model/impl.h"
-#include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/rows.h"
+#include "rnnsearch/kernels/scores.h"
 
 namespace rnnsearch::model {
 namespace {

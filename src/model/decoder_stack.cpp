@@ -80,13 +80,10 @@ void DecoderStack::project_words(const layers::RepeatedRows& words, ConstMatrix 
 void DecoderStack::load(ConstMatrix states, std::span<const std::uint32_t> order) {
   const std::size_t S = widths_.cell_state;
   for (std::size_t k = 0; k < layers_.size(); ++k) {
-    kernels::gather_rows(states.columns(k * S, S), order, layers_[k].previous.view().row_range(0, order.size()));
-  }
-}
-void DecoderStack::load(ConstMatrix states) {
-  const std::size_t S = widths_.cell_state;
-  for (std::size_t k = 0; k < layers_.size(); ++k) {
-    kernels::copy_rows(states.columns(k * S, S), layers_[k].previous.view());
+    const auto from = states.columns(k * S, S);
+    const auto previous = layers_[k].previous.view();
+    order.empty() ? kernels::copy_rows(from, previous)
+                  : kernels::gather_rows(from, order, previous.row_range(0, order.size()));
   }
 }
 void DecoderStack::store(Matrix states) const {

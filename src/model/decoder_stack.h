@@ -41,9 +41,9 @@ class DecoderStack {
     return top(layers_.back().current, keeps_current_ ? first : 0, R);
   }
 
-  /// states [R, layers * S]: s_{i-1} of the first R rows, where sentence k of the rows is sentence order[k].
-  void load(ConstMatrix states, std::span<const std::uint32_t> order);
-  void load(ConstMatrix states);
+  /// states [R, layers * S]: s_{i-1} of the first R rows, where sentence k of the rows is
+  /// sentence order[k], or k without an order.
+  void load(ConstMatrix states, std::span<const std::uint32_t> order = {});
   void store(Matrix states) const;
   /// s_i becomes the previous state of the step after t.
   void carry(const layers::Packing& packing, std::size_t t);

@@ -4,13 +4,6 @@
 
 namespace rnnsearch::model {
 
-void Dropout::lay_out_source(const layers::Packing& packing) {
-  lay_out(packing, source_);
-}
-void Dropout::lay_out_target(const layers::Packing& packing) {
-  lay_out(packing, target_);
-}
-
 void Dropout::lay_out(const layers::Packing& packing, Rows& rows) const {
   if (!draws_ || !options_.drops()) return;
   rows.sentences.resize(packing.words());

@@ -51,8 +51,8 @@ class Dropout {
   };
 
   /// Sets the rows of the batch, whose pairs are in the caller's order. Call it whenever the batch changes.
-  void lay_out_source(const layers::Packing& packing);
-  void lay_out_target(const layers::Packing& packing);
+  void lay_out_source(const layers::Packing& packing) { lay_out(packing, source_); }
+  void lay_out_target(const layers::Packing& packing) { lay_out(packing, target_); }
 
   /// The mask for all packed rows of the side of these activations. number: of a layer or direction. later: is added
   /// to the time steps.

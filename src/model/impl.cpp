@@ -11,17 +11,11 @@
 namespace rnnsearch::model {
 namespace {
 
-std::vector<Model::TableGradient> tables_of(const ModelOptions& options, const ParameterLayout& layout) {
+std::vector<Model::TableGradient> tables_of(const ParameterLayout& layout) {
   std::vector<Model::TableGradient> tables;
-  const auto add = [&](const char* name, bool source, bool target) {
-    const Parameter& E = layout.find(name);
-    if (E.offset >= layout.dense) tables.push_back({E.offset, source, target, {E.rows(), E.cols()}});
-  };
-  if (options.ties_sides()) {
-    add("embedding", true, true);
-  } else {
-    add("encoder/embedding", true, false);
-    add("decoder/embedding", false, true);
+  for (const Parameter& E : layout.parameters) {
+    if (E.offset < layout.dense) continue;
+    tables.push_back({E.offset, E.name != "decoder/embedding", E.name != "encoder/embedding", {E.rows(), E.cols()}});
   }
   return tables;
 }
@@ -42,7 +36,7 @@ Model::Impl::Impl(const ModelOptions& chosen)
       widths(chosen),
       weights(weights_in(chosen, {parameter_block.zeros(1, layout.size).data, layout.size})),
       gradient(weights_in(chosen, {gradient_block.shape(1, layout.dense).data, layout.dense})),
-      tables(tables_of(options, layout)),
+      tables(tables_of(layout)),
       dropout(options),
       encoder(options, weights.encoder, gradient.encoder,
               {weights.encoder.embedding, gradient.encoder.embedding, rows_of(tables, false)}, dropout, scratch),

@@ -1,7 +1,7 @@
 #include "model/initial_states.h"
 
 #include "model/impl.h"
-#include "rnnsearch/kernels/gates.h"
+#include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 

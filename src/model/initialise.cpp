@@ -1,4 +1,4 @@
-#include "model/initialise.h"
+#include "model/weights.h"
 
 #include <algorithm>
 #include <cmath>
@@ -91,8 +91,7 @@ void subtract_share(std::size_t n, const double* row, double* other) {
   for (k = 0; k < n; ++k) other[k] -= share * row[k];
 }
 
-}  // namespace
-
+// Draws a matrix [n, n], row-major, uniformly from the orthogonal matrices.
 std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::uint64_t stream) {
   // Gram-Schmidt on the rows of a Gaussian matrix gives the same distribution as the U of its singular value
   // decomposition, which the released code uses: both are uniform over the orthogonal matrices.
@@ -116,6 +115,8 @@ std::vector<double> random_orthogonal(std::size_t n, std::uint64_t seed, std::ui
   }
   return q;
 }
+
+}  // namespace
 
 void initialise(const ParameterLayout& layout, const ModelOptions& options, std::uint64_t seed, std::span<Real> block) {
   const double deviation = options.initial_deviation;

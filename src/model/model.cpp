@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "model/impl.h"
-#include "model/initialise.h"
 #include "model/weights.h"
 #include "rnnsearch/kernels/rows.h"
 

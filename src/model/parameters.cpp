@@ -13,14 +13,6 @@ const Parameter& ParameterLayout::find(const std::string& name) const {
   return *found;
 }
 
-void copy_out(const Parameter& parameter, std::span<const Real> block, std::span<Real> dense) {
-  assert(dense.size() == parameter.count());
-  for (std::size_t i = 0; i < parameter.rows(); ++i) {
-    std::copy_n(block.data() + parameter.offset + i * parameter.stride, parameter.cols(),
-                dense.data() + i * parameter.cols());
-  }
-}
-
 void copy_in(const Parameter& parameter, std::span<const Real> dense, std::span<Real> block) {
   assert(dense.size() == parameter.count());
   for (std::size_t i = 0; i < parameter.rows(); ++i) {

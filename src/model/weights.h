@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -77,5 +78,17 @@ ParameterLayout layout_of(const ModelOptions& options);
 
 /// Views into a block of layout_of(...).size elements, or of .dense elements without the embedding tables.
 Weights weights_in(const ModelOptions& options, std::span<Real> block);
+
+/// Fills the block of parameters as options.initialization says:
+/// - paper (GroundHog; Bahdanau, Cho and Bengio 2015, appendix B.1): square recurrent matrices U, U_z, ... are random
+///   orthogonal; W_a and U_a are N(0, (deviation / 10)^2); v_a, v_p and all biases are 0; other matrices are N(0,
+///   deviation^2).
+/// - gaussian: biases are 0, all other parameters N(0, deviation^2).
+/// - xavier (Glorot and Bengio 2010): biases are 0, all other parameters uniform within sqrt(6 / (rows + cols)).
+/// - pytorch (torch.nn 2: reset_parameters of Linear, Embedding, RNN, GRU and LSTM): word vectors are N(0, 1); weights
+///   and biases of a Linear are uniform within 1 / sqrt(inputs), where matrices whose products are added count as one
+///   Linear over their concatenated inputs; those of recurrent cells other than mlp are uniform within 1 / sqrt(state).
+///   Every parameter has its own random stream, so its values do not depend on the sizes of the others.
+void initialise(const ParameterLayout& layout, const ModelOptions& options, std::uint64_t seed, std::span<Real> block);
 
 }  // namespace rnnsearch::model

@@ -18,13 +18,10 @@
 
 #include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/kernels/attention.h"
 #include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/dropout.h"
-#include "rnnsearch/kernels/gates.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/instruction_set.h"
-#include "rnnsearch/kernels/normalisation.h"
 #include "rnnsearch/kernels/optimizer_steps.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/rows.h"

@@ -1,4 +1,4 @@
-#include "kernels/products/int8_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/products/bfloat16_tiles.h"
-#include "kernels/products/int8_tiles.h"
 #include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"

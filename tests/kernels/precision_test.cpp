@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/products/amx_tile.h"
-#include "kernels/products/bfloat16_tiles.h"
+#include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "tests/kernels/product_forms.h"

@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include "kernels/products/strips.h"
-
 namespace rnnsearch::kernels {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <vector>
 
 #include "tests/kernels/guarded.h"
@@ -12,85 +13,70 @@ namespace {
 // All of these are copies or sums in a stated order: the loops below must agree to the bit, in either precision.
 constexpr Bound kExact{0.0};
 
-TEST(Rows, AreGatheredByIndex) {
+// At every width: run(from, to) against expected(from, sums, j), which changes column j of a copy of `to`.
+void expect_rows(std::size_t from_rows, std::size_t to_rows, double scale,
+                 const std::function<void(Guarded<Real>& from, Guarded<Real>& to)>& run,
+                 const std::function<void(Guarded<Real>& from, Guarded<Real>& sums, std::size_t j)>& expected) {
   Random random(1);
   for (const std::size_t W : lengths()) {
-    Guarded<Real> from(6, W, W % 5), to(4, W, W % 3, W % 7);
+    Guarded<Real> from(from_rows, W, W % 5), to(to_rows, W, W % 3, W % 7);
     from.normal(random);
-    const std::vector<std::uint32_t> index{5, 0, 5, 2};
-    std::vector<double> expected;
-    for (const auto i : index)
-      for (std::size_t j = 0; j < W; ++j) expected.push_back(from(i, j));
-    gather_rows(from.read(), index, to.view());
-    ASSERT_TRUE(close(to, expected, kExact, "width " + std::to_string(W)));
+    to.normal(random, scale);
+    Guarded<Real> sums = to;
+    for (std::size_t j = 0; j < W; ++j) expected(from, sums, j);
+    run(from, to);
+    ASSERT_TRUE(close(to, sums.values(), kExact, "width " + std::to_string(W)));
   }
+}
+
+TEST(Rows, AreGatheredByIndex) {
+  const std::vector<std::uint32_t> index{5, 0, 5, 2};
+  expect_rows(
+      6, 4, 1, [&](auto& from, auto& to) { gather_rows(from.read(), index, to.view()); },
+      [&](auto& from, auto& sums, std::size_t j) {
+        for (std::size_t i = 0; i < index.size(); ++i) sums(i, j) = from(index[i], j);
+      });
 }
 
 TEST(Rows, AreScatteredInTheOrderGivenThoughIndicesRepeat) {
-  Random random(2);
-  for (const std::size_t W : lengths()) {
-    Guarded<Real> from(7, W, W % 5), to(4, W, W % 3, W % 7);
-    from.normal(random);
-    to.normal(random, 1e-3);
-    const std::vector<std::uint32_t> index{3, 1, 3, 3, 0, 1, 3};
-    Guarded<Real> sums = to;
-    for (std::size_t i = 0; i < index.size(); ++i)
-      for (std::size_t j = 0; j < W; ++j) sums(index[i], j) += from(i, j);
-    scatter_add_rows(from.read(), index, to.view());
-    ASSERT_TRUE(close(to, sums.values(), kExact, "width " + std::to_string(W)));
-  }
+  const std::vector<std::uint32_t> index{3, 1, 3, 3, 0, 1, 3};
+  expect_rows(
+      7, 4, 1e-3, [&](auto& from, auto& to) { scatter_add_rows(from.read(), index, to.view()); },
+      [&](auto& from, auto& sums, std::size_t j) {
+        for (std::size_t i = 0; i < index.size(); ++i) sums(index[i], j) += from(i, j);
+      });
 }
 
 TEST(Rows, AreCopied) {
-  Random random(3);
-  for (const std::size_t W : lengths()) {
-    Guarded<Real> from(3, W, W % 5), to(3, W, W % 3, W % 7);
-    from.normal(random);
-    copy_rows(from.read(), to.view());
-    ASSERT_TRUE(close(to, from.values(), kExact, "width " + std::to_string(W)));
-  }
+  expect_rows(
+      3, 3, 1, [](auto& from, auto& to) { copy_rows(from.read(), to.view()); },
+      [](auto& from, auto& sums, std::size_t j) {
+        for (std::size_t i = 0; i < 3; ++i) sums(i, j) = from(i, j);
+      });
 }
 
 TEST(Rows, AreAdded) {
-  Random random(4);
-  for (const std::size_t W : lengths()) {
-    Guarded<Real> from(3, W, W % 5), to(3, W, W % 3, W % 7);
-    from.normal(random);
-    to.normal(random);
-    Guarded<Real> sums = to;
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < W; ++j) sums(i, j) += from(i, j);
-    add(from.read(), to.view());
-    ASSERT_TRUE(close(to, sums.values(), kExact, "width " + std::to_string(W)));
-  }
+  expect_rows(
+      3, 3, 1, [](auto& from, auto& to) { add(from.read(), to.view()); },
+      [](auto& from, auto& sums, std::size_t j) {
+        for (std::size_t i = 0; i < 3; ++i) sums(i, j) += from(i, j);
+      });
 }
 
 TEST(Rows, ReceiveTheBias) {
-  Random random(5);
-  for (const std::size_t W : lengths()) {
-    Guarded<Real> bias(1, W, W % 5), to(3, W, W % 3, W % 7);
-    bias.normal(random);
-    to.normal(random);
-    Guarded<Real> sums = to;
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < W; ++j) sums(i, j) += bias(0, j);
-    add_to_rows(bias.row(0), to.view());
-    ASSERT_TRUE(close(to, sums.values(), kExact, "width " + std::to_string(W)));
-  }
+  expect_rows(
+      1, 3, 1, [](auto& bias, auto& to) { add_to_rows(bias.row(0), to.view()); },
+      [](auto& bias, auto& sums, std::size_t j) {
+        for (std::size_t i = 0; i < 3; ++i) sums(i, j) += bias(0, j);
+      });
 }
 
 TEST(Rows, AreSummedFromTheFirstToTheLast) {
-  Random random(6);
-  for (const std::size_t W : lengths()) {
-    Guarded<Real> from(9, W, W % 5), sums(1, W, W % 3);
-    from.normal(random);
-    sums.normal(random, 1e3);
-    Guarded<Real> expected = sums;
-    for (std::size_t i = 0; i < 9; ++i)
-      for (std::size_t j = 0; j < W; ++j) expected(0, j) += from(i, j);
-    add_column_sums(from.read(), sums.row(0));
-    ASSERT_TRUE(close(sums, expected.values(), kExact, "width " + std::to_string(W)));
-  }
+  expect_rows(
+      9, 1, 1e3, [](auto& from, auto& sums) { add_column_sums(from.read(), sums.row(0)); },
+      [](auto& from, auto& expected, std::size_t j) {
+        for (std::size_t i = 0; i < 9; ++i) expected(0, j) += from(i, j);
+      });
 }
 
 TEST(Rows, MayBeNone) {

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "rnnsearch/kernels/rows.h"
 #include "tests/kernels/guarded.h"
-#include "tests/support/gradient_check.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -143,27 +141,6 @@ TEST_F(SoftmaxTest, PassesANanOn) {
 }
 
 #ifdef RNNSEARCH_DOUBLE
-TEST(SoftmaxCrossEntropy, HasTheGradientOfItsLoss) {
-  Random random(3);
-  for (const std::size_t K : {1u, 2u, 23u}) {
-    Guarded<Real> logits(kRows, K);
-    logits.normal(random, 2);
-    Matrix variables = logits.values();
-    const std::vector<std::uint32_t> target{0, static_cast<std::uint32_t>(K - 1), static_cast<std::uint32_t>(K / 2)};
-    const auto total = [&] {
-      const Matrix logs = log_softmax_of(variables, K);
-      double sum = 0;
-      for (std::size_t i = 0; i < kRows; ++i) sum -= logs[i * K + target[i]];
-      return sum;
-    };
-    std::vector<double> loss(kRows);
-    softmax_cross_entropy({no_bias(K), logits.view(), target, loss});
-    support::expect_gradient(variables, logits.values(), total, {.name = "logits"});
-  }
-}
-#endif
-
-#ifdef RNNSEARCH_DOUBLE
 TEST(SoftmaxCrossEntropy, HasTheGradientOfTheSmoothedAndWeightedLoss) {
   Random random(8);
   const std::vector<double> weight{2.5, 0, 0.75}, ones(kRows, 1);
@@ -261,25 +238,6 @@ TEST_F(SoftmaxTest, MaxoutTakesTheLargerOfEachPair) {
     ASSERT_TRUE(close(x_gradient, gradient, {0.0}, "gradient, l = " + std::to_string(l)));
   }
 }
-
-#ifdef RNNSEARCH_DOUBLE
-TEST(MaxoutBackward, EqualsCentralDifferences) {
-  Random random(6);
-  constexpr std::size_t l = 19;
-  Guarded<Real> x(kRows, 2 * l), weights(kRows, l), gradient(kRows, 2 * l);
-  x.normal(random);
-  weights.normal(random);
-  Matrix variables = x.values();
-  const Matrix w = weights.values();
-  const auto loss = [&] {
-    double sum = 0;
-    for (std::size_t k = 0; k < w.size(); ++k) sum += w[k] * std::max(variables[2 * k], variables[2 * k + 1]);
-    return sum;
-  };
-  maxout_backward({x.read(), weights.read(), gradient.view()});
-  support::expect_gradient(variables, gradient.values(), loss, {.name = "x"});
-}
-#endif
 
 /// log((1 - share) p + share q) in double; rows of several lengths, among them -inf, and equal values.
 TEST_F(SoftmaxTest, MixesDistributionsWhoseLogarithmsAreGiven) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/kernels/attention.h"
+#include "rnnsearch/kernels/scores.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/scores.h"
 
@@ -25,11 +25,11 @@ using kernels::Score;
 class Problem {
  public:
   Problem(const Score& chosen, WindowKind window_kind, std::uint64_t seed)
-      : score(chosen), kind(window_kind), C(chosen.needs_equal_widths() ? n : 7), A(chosen.width(n, C, 9)) {
+      : score(chosen), kind(window_kind), C(chosen.needs_equal_widths() ? n : 23), A(chosen.width(n, C, 21)) {
     Random random(seed);
     const auto some = [&](std::size_t count) {
       std::vector<Real> values(count);
-      for (Real& value : values) value = static_cast<Real>(0.6 * random.normal());
+      for (Real& value : values) value = static_cast<Real>(0.3 * random.normal());
       return values;
     };
     block = some(size());
@@ -149,7 +149,7 @@ class Problem {
 #endif
 
  private:
-  static constexpr std::size_t n = 5, P = 4, D = 2, kRows = 5;
+  static constexpr std::size_t n = 19, P = 4, D = 2, kRows = 5;  // widths of more than a vector
   static constexpr std::pair<std::size_t, std::size_t> kSteps[] = {{0, 3}, {3, 2}};
   static constexpr std::uint32_t kSentence[] = {2, 1, 0, 1, 2}, kPositions[] = {0, 3, 1, 9, 6};
 

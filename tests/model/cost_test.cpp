@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/model/fixtures.h"
+
 namespace rnnsearch::model {
 namespace {
 
@@ -19,11 +21,8 @@ ModelOptions paper() {
 // of the input, gradient of the weights); it leaves out s_0.
 TEST(UpdateFlop, IsThatOfTheProductsOneByOne) {
   EXPECT_NEAR(update_flop(paper(), kBatch).total() / 506.4e9, 1, 0.01);
-  ModelOptions small;
-  small.source_words = small.target_words = 8000;
-  small.embedding = 256;
-  small.state = small.alignment = 512;
-  small.maxout = 256;
+  const ModelOptions small =
+      with({}, "source-words=8000 target-words=8000 embedding=256 state=512 alignment=512 maxout=256");
   EXPECT_NEAR(update_flop(small, kBatch).total() / 106.4e9, 1, 0.01);
 }
 
@@ -53,14 +52,10 @@ TEST(UpdateFlop, WithoutAttentionHasOneEncoderAndOneContextASentence) {
 }
 
 TEST(UpdateFlop, KnowsTheVectorOfALinearReadoutThatIsFedBack) {
-  ModelOptions notebook = paper();
-  notebook.embedding = notebook.state = notebook.alignment = 16;
-  notebook.cell = Cell::kTanh;
-  notebook.initial_state = InitialState::kZero;
-  notebook.state_word = Step::kPrevious;
-  notebook.readout = Readout::kLinear;
-  notebook.readout_state = Step::kCurrent;
-  notebook.feedback = Feedback::kOutput;
+  const ModelOptions notebook =
+      with(paper(),
+           "embedding=16 state=16 alignment=16 cell=tanh initial-state=zero state-word=previous readout=linear "
+           "readout-state=current feedback=output");
   const double n = 16, m = 16, C = 32, K = 30000;
   const double source_word = 2 * n * (m + n) + n * C;                            // W_fwd, W_bwd, U_a
   const double target_word = n * n + n * (m + C + n) + m * (n + C + m) + m * K;  // W_a, W_dec, W_out, W_o

@@ -1,5 +1,5 @@
-// The attention notebook and its batched form, replayed value by value (tests/model/notebook.h), and the model with the
-// same parameters beside them.
+// The attention notebook, replayed value by value (tests/model/notebook.h), and the model with the same parameters
+// beside it.
 //
 // The notebook's source has no end symbol, as in its presets. Its start token, output_embedding[0], is the embedding of
 // <s>.
@@ -401,42 +401,6 @@ TEST(AttentionNotebook, IsWhatTheModelComputesInABatchOfSeveralLengths) {
       Differences differences(
           std::string(feeds == Feeds::kOutput ? "batch, output fed back, " : "batch, word fed back, ") + weights.name);
       compare(reference, kRagged, 11, differences);
-    }
-  }
-}
-
-/// The two listings, without the model: padded and masked against one sequence at a time.
-TEST(AttentionNotebook, IsWhatItsBatchedFormComputes) {
-  for (const Feeds feeds : {Feeds::kOutput, Feeds::kEmbeddingOfArgmax}) {
-    for (const Weights& weights : kWeights) {
-      Random random(44);
-      const Seq2SeqWithAttention reference(random, {}, feeds, Score::kBahdanau, weights.draw);
-      Differences differences(
-          std::string(feeds == Feeds::kOutput ? "batched form, output fed back, " : "batched form, word fed back, ") +
-          weights.name);
-      const notebook::batched::Result batched = notebook::batched::forward(reference, kRagged, 11);
-      for (std::size_t b = 0; b < kRagged.size(); ++b) {
-        const auto one = reference.translate(kRagged[b], 11);
-        const auto add = [&](const char* name, const notebook::batched::Tensor& tensor, std::size_t t,
-                             const Vector& expected) {
-          ASSERT_EQ(tensor.c, expected.size());
-          for (std::size_t k = 0; k < tensor.c; ++k) differences.add(name, tensor(b, t, k), expected[k]);
-        };
-        for (std::size_t j = 0; j < kRagged[b].size(); ++j) {
-          add("annotations h_j", batched.annotations, j, one.annotations[j]);
-        }
-        for (std::size_t i = 0; i < one.steps.size(); ++i) {
-          for (std::size_t j = 0; j < batched.annotations.b; ++j) {
-            const bool word = j < kRagged[b].size();
-            if (word) add("energies e_ij", batched.steps[i].scores, j, {one.steps[i].scores[j]});
-            add("weights alpha_ij", batched.steps[i].attention_weights, j,
-                {word ? one.steps[i].attention_weights[j] : 0});
-          }
-          add("contexts c_i", batched.steps[i].context, 0, one.steps[i].context);
-          add("states s_i", batched.steps[i].hidden, 0, one.steps[i].new_hidden);
-          add("outputs o_i", batched.steps[i].output, 0, one.steps[i].output);
-        }
-      }
     }
   }
 }

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "tests/model/fixtures.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -25,331 +25,131 @@ ModelOptions rnnsearch_50() {
   return options;
 }
 
-void expect_refused(const std::function<void(ModelOptions&)>& change, const std::string& what,
-                    const std::string& next) {
-  ModelOptions options = rnnsearch_50();
-  change(options);
+constexpr const char* kNone = "attention=none ";
+constexpr const char* kLuong =
+    "attend-from=current readout-state=current state-word=previous state-inputs=word readout=tanh "
+    "readout-inputs=state,context ";
+constexpr const char* kFedBack = "readout-state=current state-word=previous readout=mlp feedback=output ";
+
+TEST(SystemOf, IsTheNameInTheLiteratureAndElseWhatTheSystemIsMadeOf) {
+  struct Named {
+    std::string settings, name;
+  };
+  const std::string sutskever = std::string(kNone) +
+                                "cell=lstm initial-state=final state-word=previous state-inputs=word readout=linear "
+                                "readout-inputs=state readout-state=current ";
+  const std::string local =
+      std::string(kLuong) + "cell=lstm layers=2 encoder=forward attention=dot attention-window=local-m ";
+  for (const auto& [settings, name] : {
+           Named{"", "RNNsearch"},
+           {kNone, "RNNencdec"},
+           {kNone + std::string("fixed-context=tanh"),
+            "RNN encoder-decoder with the tanh context of Cho et al. (2014)"},
+           {"dropout=0.1", "RNNsearch"},
+           {"attention-dropout=0.1", "RNNsearch"},
+           {"source-word-dropout=0.1 target-word-dropout=0.1", "RNNsearch"},
+           {"source-word-dropout=0.1 target-word-dropout=0.1 dropout-kind=variational", "RNNsearch"},
+           {"readout-rank=620 tied-embeddings=target", "RNNsearch, tied embeddings (target)"},
+           {"readout-rank=620 tied-embeddings=source-target", "RNNsearch, tied embeddings (source-target)"},
+           {"readout-rank=620 tied-embeddings=all", "RNNsearch, tied embeddings (all)"},
+           {"readout-rank=620 tied-embeddings=target source-words=10", "RNNsearch, tied embeddings (target)"},
+           {"state=620 tied-embeddings=target source-words=10 readout=linear readout-inputs=state",
+            "gru cells, bidirectional encoder, additive attention from the previous state, tied embeddings (target)"},
+           {kNone + std::string("source-start=true"), "gru cells, forward encoder, one fixed context"},
+           {sutskever + "source-start=true", "traditional sequence to sequence; lstm cells, forward encoder"},
+           {sutskever, "Sutskever et al. (2014); lstm cells, forward encoder"},
+           {sutskever + "reverse-source=true", "Sutskever et al. (2014); lstm cells, forward encoder, reversed source"},
+           {"reverse-source=true target-direction=right-to-left", "RNNsearch, reversed source, right to left"},
+           {"cell=lstm", "lstm cells, bidirectional encoder, additive attention from the previous state"},
+           {local, "Luong et al. (2015), local-m, dot, no input feeding; 2 layers of lstm cells, forward encoder"},
+           {local + "readout=maxout",
+            "2 layers of lstm cells, forward encoder, dot attention from the current state, local-m window of 10"},
+       }) {
+    const ModelOptions options = with(rnnsearch_50(), settings);
+    EXPECT_NO_THROW(check(options)) << settings;
+    EXPECT_EQ(system_of(options), name) << settings;
+  }
+}
+
+void expect_refused(const ModelOptions& options, const std::string& what, const std::string& next) {
   EXPECT_THAT([&] { check(options); },
               ThrowsMessage<Error>(AllOf(HasSubstr(what), HasSubstr(next), Not(HasSubstr("{")))));
 }
 
-TEST(CheckOfOptions, LetsThePapersSystemsPass) {
-  ModelOptions options = rnnsearch_50();
-  EXPECT_NO_THROW(check(options));
-  EXPECT_EQ(system_of(options), "RNNsearch");
-  options.attention = Attention::kNone;
-  EXPECT_NO_THROW(check(options));
-  EXPECT_EQ(system_of(options), "RNNencdec");
-  options.fixed_context = FixedContext::kTanh;
-  EXPECT_NO_THROW(check(options));
-  EXPECT_EQ(system_of(options), "RNN encoder-decoder with the tanh context of Cho et al. (2014)");
-  for (Ramp ModelOptions::*share : {&ModelOptions::dropout, &ModelOptions::attention_dropout}) {
-    options = rnnsearch_50();
-    options.*share = 0.1;
-    EXPECT_NO_THROW(check(options));
-    EXPECT_EQ(system_of(options), "RNNsearch");
-  }
-}
-
-TEST(CheckOfOptions, LetsRnnsearchDropWords) {
-  for (const auto kind : {DropoutKind::kPlain, DropoutKind::kVariational}) {
-    ModelOptions options = rnnsearch_50();
-    options.source_word_dropout = options.target_word_dropout = 0.1;
-    options.dropout_kind = kind;
-    EXPECT_NO_THROW(check(options));
-    EXPECT_EQ(system_of(options), "RNNsearch");
-  }
-}
-
-TEST(CheckOfOptions, LetsTablesBeOneWhereTheyFit) {
-  ModelOptions options = rnnsearch_50();
-  options.readout_rank = 620;
-  for (const TiedEmbeddings tied : {TiedEmbeddings::kTarget, TiedEmbeddings::kSourceTarget, TiedEmbeddings::kAll}) {
-    const std::string name = name_of(tied);
-    options.tied_embeddings = tied;
-    EXPECT_NO_THROW(check(options)) << name;
-    EXPECT_EQ(system_of(options), fmt::format("RNNsearch, tied embeddings ({})", name));
-  }
-  options.source_words = 10;
-  options.tied_embeddings = TiedEmbeddings::kTarget;
-  EXPECT_NO_THROW(check(options));
-  options.readout = Readout::kLinear;
-  options.readout_rank = 0;
-  options.readout_inputs = {.state = true};
-  EXPECT_THROW(check(options), Error);
-  options.state = options.embedding;
-  EXPECT_NO_THROW(check(options));
-}
-
 TEST(CheckOfOptions, RefusesWhatMakesNoSenseAndSaysWhyAndWhatToDo) {
-  expect_refused([](auto& o) { o.attention = attention_of("dot"); }, "2000 wide where the state is 1000", "general");
-  expect_refused([](auto& o) { o.tied_embeddings = TiedEmbeddings::kTarget; },
-                 "620 wide, and what it multiplies is 500 wide", "readout-rank = 620 or maxout = 620");
-  expect_refused(
-      [](auto& o) {
-        o.tied_embeddings = TiedEmbeddings::kAll;
-        o.readout_rank = 500;
-      },
-      "620 wide, and what it multiplies is 500 wide", "choose readout-rank = 620, or");
-  expect_refused(
-      [](auto& o) {
-        o.tied_embeddings = TiedEmbeddings::kSourceTarget;
-        o.source_words = 29999;
-      },
-      "29999 words where the target's has 30000", "--joint-vocabulary");
-  expect_refused([](auto& o) { o.attend_from = Step::kCurrent; }, "no s_i to attend from", "readout-state = current");
-  expect_refused(
-      [](auto& o) {
-        o.attend_from = o.readout_state = Step::kCurrent;
-        o.state_word = Step::kPrevious;
-      },
-      "c_i is made from s_i", "input-feeding");
-  expect_refused([](auto& o) { o.readout_state = Step::kCurrent; }, "the word y_i that it is to predict",
-                 "state-word = previous");
-  expect_refused([](auto& o) { o.input_feeding = true; }, "input-feeding with readout-state = previous",
-                 "readout-state = current");
-  expect_refused(
-      [](auto& o) {
-        o.input_feeding = true;
-        o.state_word = Step::kPrevious;
-        o.readout_state = Step::kCurrent;
-        o.readout = Readout::kLinear;
-      },
-      "no vector of its own", "tanh");
-  expect_refused([](auto& o) { o.source_start = true; }, "source-start with attention = additive", "attention = none");
-  expect_refused([](auto& o) { o.initial_state = InitialState::kFinal; }, "both ends", "backward");
-  expect_refused(
-      [](auto& o) {
-        o.initial_state = InitialState::kBackward;
-        o.encoder = Encoder::kForward;
-      },
-      "no backward state", "final");
-  expect_refused(
-      [](auto& o) {
-        o.initial_state = InitialState::kForward;
-        o.encoder_state = 500;
-      },
-      "500", "projected");
-  expect_refused(
-      [](auto& o) {
-        o.attention = Attention::kNone;
-        o.initial_state = InitialState::kZero;
-        o.state_inputs = {.word = true};
-        o.readout_inputs = {.state = true};
-      },
-      "nothing of the source", "context");
-  expect_refused(
-      [](auto& o) {
-        o.state_inputs = {.word = true};
-        o.readout_inputs = {.state = true};
-      },
-      "nothing reads what is attended to", "attention = none");
-  expect_refused(
-      [](auto& o) {
-        o.attention = Attention::kNone;
-        o.attention_window = AttentionWindow::kLocalM;
-      },
-      "nothing to look through", "global");
-  expect_refused([](auto& o) { o.fixed_context = FixedContext::kTanh; },
-                 "fixed-context = tanh with attention = additive", "last-state");
-  expect_refused(
-      [](auto& o) {
-        o.attention = Attention::kNone;
-        o.fixed_context = FixedContext::kTanh;
-        o.state_inputs = {.word = true};
-        o.readout_inputs = {.state = true, .word = true};
-      },
-      "nothing reads it", "add context");
-  expect_refused(
-      [](auto& o) {
-        o.cell = Cell::kLstm;
-        o.gru_reset = GruReset::kAfter;
-      },
-      "no reset gate", "gru");
-  expect_refused(
-      [](auto& o) {
-        o.cell = Cell::kMlp;
-        o.state = 999;
-      },
-      "half as wide", "even");
-  const auto luong = [](auto& o) {
-    o.attend_from = o.readout_state = Step::kCurrent;
-    o.state_word = Step::kPrevious;
-    o.state_inputs = {.word = true};
-    o.readout = Readout::kTanh;
-    o.readout_inputs = {.state = true, .context = true};
-    o.input_feeding = true;
+  struct Refusal {
+    std::string settings, what, next;
   };
-  expect_refused(
-      [&](auto& o) {
-        luong(o);
-        o.attention = Attention::kNone;
-        o.attend_from = Step::kPrevious;
-      },
-      "input-feeding with attention = none", "choose a score");
-  expect_refused(
-      [&](auto& o) {
-        luong(o);
-        o.state_inputs = {.word = true, .context = true};
-        o.attend_from = Step::kPrevious;
-        o.readout_inputs = {.state = true};
-      },
-      "would not know what was attended to", "context to readout-inputs");
-  const auto fed_back = [](auto& o) {
-    o.readout_state = Step::kCurrent;
-    o.state_word = Step::kPrevious;
-    o.readout = Readout::kMlp;
-    o.feedback = Feedback::kOutput;
-  };
-  expect_refused(
-      [&](auto& o) {
-        fed_back(o);
-        o.state_word = Step::kCurrent;
-      },
-      "the readout's vector of the step before", "state-word = previous");
-  expect_refused(
-      [&](auto& o) {
-        fed_back(o);
-        o.readout = Readout::kTanh;
-        o.start = Start::kEmbedded;
-      },
-      "the embedding of <s>, 620 wide, would stand for the readout's vector, which is 1000 wide", "start = zero");
-  expect_refused(
-      [&](auto& o) {
-        fed_back(o);
-        o.input_feeding = true;
-      },
-      "both hand on the same vector", "one of them");
-  expect_refused(
-      [](auto& o) {
-        o.start = Start::kEmbedded;
-        o.readout_inputs = {.state = true, .context = true};
-      },
-      "nothing reads the word before", "start = zero");
-  expect_refused(
-      [](auto& o) {
-        o.attention = Attention::kNone;
-        o.readout_inputs = {.word = true, .context = true};
-      },
-      "nothing would read the decoder's state", "add state");
-  expect_refused(
-      [](auto& o) {
-        o.attention = Attention::kNone;
-        o.encoder = Encoder::kBidirectional;
-        o.state_inputs = {.word = true};
-        o.readout_inputs = {.state = true};
-      },
-      "nothing reads the other", "encoder = forward");
-  expect_refused([](auto& o) { o.initial_deviation = HUGE_VAL; }, "initial-deviation is inf", "at most 1e37");
-  expect_refused([](auto& o) { o.initial_deviation = 1e39; }, "initial-deviation is 1e+39", "at most 1e37");
-  expect_refused([](auto& o) { o.initial_deviation = NAN; }, "initial-deviation is nan", "at most 1e37");
-  expect_refused([](auto& o) { o.readout_inputs = {}; }, "readout-inputs = none", "state, word and context");
-  expect_refused(
-      [](auto& o) {
-        o.state_inputs = {};
-        o.readout_inputs = {.state = true, .word = true};
-      },
-      "nothing reads what is attended to", "add context");
-  expect_refused(
-      [](auto& o) {
-        o.attention = Attention::kNone;
-        o.state_inputs = {};
-      },
-      "state-inputs = none without attention", "choose a score");
-  expect_refused(
-      [](auto& o) {
-        o.attention_window = AttentionWindow::kLocalM;
-        o.target_direction = TargetDirection::kRightToLeft;
-      },
-      "that word is the i-th from the end", "local-p or global");
-  expect_refused([](auto& o) { o.dropout = 1; }, "dropout is 1", "below 1");
-  expect_refused([](auto& o) { o.dropout = -0.1; }, "dropout is -0.1", "at least 0");
-  expect_refused([](auto& o) { o.attention_dropout = NAN; }, "attention-dropout is nan", "below 1");
-  expect_refused([](auto& o) { o.dropout_kind = DropoutKind::kVariational; }, "nothing is dropped", "plain");
-  expect_refused([](auto& o) { o.source_word_dropout = 1; }, "source-word-dropout is 1", "below 1");
-  expect_refused(
-      [](auto& o) {
-        o.target_word_dropout = 0.1;
-        o.state_word = Step::kPrevious;
-        o.readout_state = Step::kCurrent;
-        o.feedback = Feedback::kOutput;
-      },
-      "the decoder reads no target word", "target-word-dropout = 0");
-  expect_refused(
-      [](auto& o) {
-        o.target_word_dropout = 0.1;
-        o.state_inputs.word = o.readout_inputs.word = false;
-      },
-      "the decoder reads no target word", "target-word-dropout = 0");
-  expect_refused(
-      [](auto& o) {
-        o.attention = Attention::kNone;
-        o.attention_dropout = 0.1;
-      },
-      "no weights to drop", "attention-dropout = 0");
-  expect_refused(
-      [](auto& o) {
-        o.cell = Cell::kMlp;
-        o.layer_normalization = true;
-      },
-      "layer-normalization with cell = mlp", "gru, lstm and tanh");
-  expect_refused([](auto& o) { o.layer_normalization = true; }, "equation 21", "gru-reset = after");
-  expect_refused([](auto& o) { o.layers = 0; }, "layers is 0", "from 1 to 100");
-  expect_refused(
-      [](auto& o) {
-        o.attention_window = AttentionWindow::kLocalP;
-        o.window = 0;
-      },
-      "window is 0", "from 1 to 1000000");
-}
-
-TEST(NamesOfSystems, TellTheTraditionalSequenceToSequenceFromSutskevers) {
-  ModelOptions o = rnnsearch_50();
-  o.attention = Attention::kNone;
-  o.source_start = true;
-  EXPECT_NO_THROW(check(o));
-  EXPECT_NE(system_of(o), "RNNencdec");
-  o.cell = Cell::kLstm;
-  o.initial_state = InitialState::kFinal;
-  o.state_word = Step::kPrevious;
-  o.state_inputs = {.word = true};
-  o.readout = Readout::kLinear;
-  o.readout_inputs = {.state = true};
-  o.readout_state = Step::kCurrent;
-  EXPECT_EQ(system_of(o), "traditional sequence to sequence; lstm cells, forward encoder");
-  o.source_start = false;
-  EXPECT_EQ(system_of(o), "Sutskever et al. (2014); lstm cells, forward encoder");
-  o.reverse_source = true;
-  EXPECT_EQ(system_of(o), "Sutskever et al. (2014); lstm cells, forward encoder, reversed source");
-}
-
-TEST(NamesOfSystems, SayInWhichOrderWordsAreReadAndWritten) {
-  ModelOptions o = rnnsearch_50();
-  o.reverse_source = true;
-  o.target_direction = TargetDirection::kRightToLeft;
-  EXPECT_NO_THROW(check(o));
-  EXPECT_EQ(system_of(o), "RNNsearch, reversed source, right to left");
-}
-
-TEST(NamesOfSystems, AreThoseOfTheLiteratureAndElseWhatTheyAreMadeOf) {
-  ModelOptions o = rnnsearch_50();
-  o.cell = Cell::kLstm;
-  EXPECT_EQ(system_of(o), "lstm cells, bidirectional encoder, additive attention from the previous state");
-  o.layers = 2;
-  o.encoder = Encoder::kForward;
-  o.attention = attention_of("dot");
-  o.attend_from = o.readout_state = Step::kCurrent;
-  o.attention_window = AttentionWindow::kLocalM;
-  o.state_word = Step::kPrevious;
-  o.state_inputs = {.word = true};
-  o.readout = Readout::kTanh;
-  o.readout_inputs = {.state = true, .context = true};
-  EXPECT_NO_THROW(check(o));
-  EXPECT_EQ(system_of(o),
-            "Luong et al. (2015), local-m, dot, no input feeding; 2 layers of lstm cells, forward encoder");
-  o.readout = Readout::kMaxout;
-  EXPECT_EQ(system_of(o),
-            "2 layers of lstm cells, forward encoder, dot attention from the current state, local-m window of 10");
+  const std::string none = kNone, luong = kLuong, fed_back = kFedBack;
+  for (const auto& [settings, what, next] : {
+           Refusal{"attention=dot", "2000 wide where the state is 1000", "general"},
+           {"tied-embeddings=target", "620 wide, and what it multiplies is 500 wide",
+            "readout-rank = 620 or maxout = 620"},
+           {"tied-embeddings=all readout-rank=500", "620 wide, and what it multiplies is 500 wide",
+            "choose readout-rank = 620, or"},
+           {"tied-embeddings=target readout=linear readout-inputs=state",
+            "620 wide, and what it multiplies is 1000 wide", "choose readout-rank = 620"},
+           {"tied-embeddings=source-target source-words=29999", "29999 words where the target's has 30000",
+            "--joint-vocabulary"},
+           {"attend-from=current", "no s_i to attend from", "readout-state = current"},
+           {"attend-from=current readout-state=current state-word=previous", "c_i is made from s_i", "input-feeding"},
+           {"readout-state=current", "the word y_i that it is to predict", "state-word = previous"},
+           {"input-feeding=true", "input-feeding with readout-state = previous", "readout-state = current"},
+           {"input-feeding=true state-word=previous readout-state=current readout=linear", "no vector of its own",
+            "tanh"},
+           {"source-start=true", "source-start with attention = additive", "attention = none"},
+           {"initial-state=final", "both ends", "backward"},
+           {"initial-state=backward encoder=forward", "no backward state", "final"},
+           {"initial-state=forward encoder-state=500", "500", "projected"},
+           {none + "initial-state=zero state-inputs=word readout-inputs=state", "nothing of the source", "context"},
+           {"state-inputs=word readout-inputs=state", "nothing reads what is attended to", "attention = none"},
+           {none + "attention-window=local-m", "nothing to look through", "global"},
+           {"fixed-context=tanh", "fixed-context = tanh with attention = additive", "last-state"},
+           {none + "fixed-context=tanh state-inputs=word readout-inputs=state,word", "nothing reads it", "add context"},
+           {"cell=lstm gru-reset=after", "no reset gate", "gru"},
+           {"cell=mlp state=999", "half as wide", "even"},
+           {luong + "input-feeding=true attend-from=previous attention=none", "input-feeding with attention = none",
+            "choose a score"},
+           {luong + "input-feeding=true attend-from=previous state-inputs=word,context readout-inputs=state",
+            "would not know what was attended to", "context to readout-inputs"},
+           {fed_back + "state-word=current", "the readout's vector of the step before", "state-word = previous"},
+           {fed_back + "readout=tanh start=embedded",
+            "the embedding of <s>, 620 wide, would stand for the readout's vector, which is 1000 wide", "start = zero"},
+           {fed_back + "input-feeding=true", "both hand on the same vector", "one of them"},
+           {"start=embedded readout-inputs=state,context", "nothing reads the word before", "start = zero"},
+           {none + "readout-inputs=word,context", "nothing would read the decoder's state", "add state"},
+           {none + "encoder=bidirectional state-inputs=word readout-inputs=state", "nothing reads the other",
+            "encoder = forward"},
+           {"readout-inputs=none", "readout-inputs = none", "state, word and context"},
+           {"state-inputs=none readout-inputs=state,word", "nothing reads what is attended to", "add context"},
+           {none + "state-inputs=none", "state-inputs = none without attention", "choose a score"},
+           {"attention-window=local-m target-direction=right-to-left", "that word is the i-th from the end",
+            "local-p or global"},
+           {"dropout=1", "dropout is 1", "below 1"},
+           {"dropout=-0.1", "dropout is -0.1", "at least 0"},
+           {"dropout-kind=variational", "nothing is dropped", "plain"},
+           {"source-word-dropout=1", "source-word-dropout is 1", "below 1"},
+           {"target-word-dropout=0.1 state-word=previous readout-state=current feedback=output",
+            "the decoder reads no target word", "target-word-dropout = 0"},
+           {"target-word-dropout=0.1 state-inputs=context readout-inputs=state,context",
+            "the decoder reads no target word", "target-word-dropout = 0"},
+           {none + "attention-dropout=0.1", "no weights to drop", "attention-dropout = 0"},
+           {"cell=mlp layer-normalization=true", "layer-normalization with cell = mlp", "gru, lstm and tanh"},
+           {"layer-normalization=true", "equation 21", "gru-reset = after"},
+           {"layers=0", "layers is 0", "from 1 to 100"},
+           {"attention-window=local-p window=0", "window is 0", "from 1 to 1000000"},
+       }) {
+    SCOPED_TRACE(settings);
+    expect_refused(with(rnnsearch_50(), settings), what, next);
+  }
+  for (const double number : {HUGE_VAL, 1e39, std::nan("")}) {  // what no text reads as
+    ModelOptions options = rnnsearch_50();
+    options.initial_deviation = number;
+    expect_refused(options, fmt::format("initial-deviation is {}", number), "at most 1e37");
+  }
+  ModelOptions options = rnnsearch_50();
+  options.attention_dropout = NAN;
+  expect_refused(options, "attention-dropout is nan", "below 1");
 }
 
 TEST(NamesOfOptions, ReadBackAsWhatTheyName) {

@@ -124,21 +124,24 @@ TEST_P(ParameterLayouts, GiveEveryElementToExactlyOneParameter) {
   EXPECT_EQ(std::count(owners.begin(), owners.end(), 1), static_cast<std::ptrdiff_t>(layout.size));
 }
 
-TEST_P(ParameterLayouts, CopyOutAndInWithoutLossAndTouchNothingElse) {
+std::vector<double> values_of(const Model& model, const std::string& name) {
+  const Parameter& parameter = model.layout().find(name);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < parameter.count(); ++i) {
+    const std::size_t row = i / parameter.cols(), col = i % parameter.cols();
+    values.push_back(model.parameters()[parameter.offset + row * parameter.stride + col]);
+  }
+  return values;
+}
+
+TEST_P(ParameterLayouts, CopyInWithoutLossAndTouchNothingElse) {
   Model model(GetParam().options);
   std::iota(model.parameters().begin(), model.parameters().end(), 1.0);
   const std::vector<double> original(model.parameters().begin(), model.parameters().end());
   std::vector<double> rebuilt(original.size(), 0.0);
   for (const Parameter& parameter : model.layout().parameters) {
-    std::vector<double> dense(parameter.count(), -1.0);
-    copy_out(parameter, original, dense);
-    for (std::size_t i = 0; i < parameter.rows(); ++i) {
-      for (std::size_t j = 0; j < parameter.cols(); ++j) {
-        ASSERT_EQ(dense[i * parameter.cols() + j], original[parameter.offset + i * parameter.stride + j]);
-      }
-    }
     const auto zeros = std::count(rebuilt.begin(), rebuilt.end(), 0.0);
-    copy_in(parameter, dense, rebuilt);
+    copy_in(parameter, values_of(model, parameter.name), rebuilt);
     EXPECT_EQ(zeros - std::count(rebuilt.begin(), rebuilt.end(), 0.0), static_cast<std::ptrdiff_t>(parameter.count()));
   }
   EXPECT_EQ(rebuilt, original);
@@ -180,11 +183,22 @@ TEST(Parameters, AreFoundByNameOrRefused) {
   EXPECT_THROW(model.layout().find("attention/U_b"), Error);
 }
 
-std::vector<double> values_of(const Model& model, const std::string& name) {
-  const Parameter& parameter = model.layout().find(name);
-  std::vector<double> dense(parameter.count());
-  copy_out(parameter, model.parameters(), dense);
-  return dense;
+struct Moments {
+  double count, mean = 0, square = 0, fourth = 0, largest = 0;
+
+  explicit Moments(const std::vector<double>& values) : count(static_cast<double>(values.size())) {
+    for (const double x : values) {
+      mean += x / count;
+      square += x * x / count;
+      fourth += x * x * x * x / count;
+      largest = std::max(largest, std::abs(x));
+    }
+  }
+};
+/// 5 standard errors: x^2 has the variance (1/5 - 1/9) bound^4.
+void expect_uniform(const Moments& found, double bound, const std::string& name) {
+  EXPECT_LE(found.largest, bound * (1 + 1e-12)) << name;
+  EXPECT_NEAR(found.square / (bound * bound), 1.0 / 3, 5 * std::sqrt((1.0 / 5 - 1.0 / 9) / found.count)) << name;
 }
 
 ModelOptions initialised_options(Attention attention) {
@@ -237,13 +251,7 @@ TEST(Initialisation, DrawsTheOthersWithTheRecipesDeviations) {
         EXPECT_TRUE(std::all_of(values.begin(), values.end(), [](double x) { return x == 0; })) << parameter.name;
         continue;
       }
-      const auto count = static_cast<double>(values.size());
-      const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
-      double square = 0, fourth = 0;
-      for (const double x : values) {
-        square += x * x / count;
-        fourth += x * x * x * x / count;
-      }
+      const auto [count, mean, square, fourth, largest] = Moments(values);
       double deviation = wide;
       if (parameter.name.starts_with("attention/")) deviation = wide / 10;
       if (parameter.name.find("/U") != std::string::npos && parameter.name.find("_a") == std::string::npos &&
@@ -269,19 +277,10 @@ TEST(Initialisation, DrawsAllParametersUniformlyWhereTheSourceDoes) {
     std::fill(model.parameters().begin(), model.parameters().end(), 9.0);
     model.initialise(6);
     for (const Parameter& parameter : model.layout().parameters) {
-      const std::vector<double> values = values_of(model, parameter.name);
-      const auto count = static_cast<double>(values.size());
-      double square = 0, fourth = 0, largest = 0;
-      for (const double x : values) {
-        square += x * x / count;
-        fourth += x * x * x * x / count;
-        largest = std::max(largest, std::abs(x));
-      }
-      EXPECT_LE(largest, bound * (1 + 1e-12)) << parameter.name;
-      // 5 standard errors: x^2 has the variance (1/5 - 1/9) bound^4
-      EXPECT_NEAR(square / (bound * bound), 1.0 / 3, 5 * std::sqrt((1.0 / 5 - 1.0 / 9) / count)) << parameter.name;
-      if (count < 1000) continue;
-      EXPECT_NEAR(fourth / (square * square), 1.8, 0.1) << parameter.name << " is not uniform";
+      const Moments found(values_of(model, parameter.name));
+      expect_uniform(found, bound, parameter.name);
+      if (found.count < 1000) continue;
+      EXPECT_NEAR(found.fourth / (found.square * found.square), 1.8, 0.1) << parameter.name << " is not uniform";
     }
   }
 }
@@ -290,18 +289,10 @@ TEST(Initialisation, DrawsAllParametersUniformlyWhereTheSourceDoes) {
 // are those of the replication's layers (zhengyang-2002/Paper_reading-Replicating, Code/Model.py), with n = 128 and m
 // = 32.
 TEST(Initialisation, DrawsAsPyTorchDoesByTheInputsOfEachLayer) {
-  ModelOptions options = initialised_options(Attention::kAdditive);
-  options.attention = attention_of("mlp");
-  options.cell = Cell::kMlp;
-  options.embedding = 32;
-  options.state = options.alignment = 128;
-  options.initial_state = InitialState::kForward;
-  options.state_word = Step::kPrevious;
-  options.readout = Readout::kMlp;
-  options.readout_state = Step::kCurrent;
-  options.embedding_biases = false;
-  options.readout_rank = 0;
-  options.initialization = Initialization::kPytorch;
+  const ModelOptions options =
+      with(initialised_options(Attention::kAdditive),
+           "attention=mlp cell=mlp embedding=32 state=128 alignment=128 initial-state=forward state-word=previous "
+           "readout=mlp readout-state=current embedding-biases=false readout-rank=0 initialization=pytorch");
   const auto inputs_of = [](const std::string& name) -> double {
     const std::string letter = name.substr(name.rfind('/') + 1);
     if (name.starts_with("attention/")) return letter == "v_a" ? 128 : 384;  // Linear(3n -> n), Linear(n -> 1)
@@ -316,37 +307,21 @@ TEST(Initialisation, DrawsAsPyTorchDoesByTheInputsOfEachLayer) {
   Model model(options);
   model.initialise(6);
   for (const Parameter& parameter : model.layout().parameters) {
-    const std::vector<double> values = values_of(model, parameter.name);
-    const auto count = static_cast<double>(values.size());
-    double square = 0, largest = 0;
-    for (const double x : values) {
-      square += x * x / count;
-      largest = std::max(largest, std::abs(x));
-    }
+    const Moments found(values_of(model, parameter.name));
     if (parameter.name.ends_with("/embedding")) {
-      EXPECT_NEAR(square, 1, 5 * std::sqrt(2 / count)) << parameter.name;
-      continue;
+      EXPECT_NEAR(found.square, 1, 5 * std::sqrt(2 / found.count)) << parameter.name;
+    } else {
+      expect_uniform(found, 1 / std::sqrt(inputs_of(parameter.name)), parameter.name);
     }
-    const double bound = 1 / std::sqrt(inputs_of(parameter.name));
-    EXPECT_LE(largest, bound * (1 + 1e-12)) << parameter.name;
-    EXPECT_NEAR(square / (bound * bound), 1.0 / 3, 5 * std::sqrt((1.0 / 5 - 1.0 / 9) / count)) << parameter.name;
   }
 }
 
 TEST(Initialisation, DrawsTheSoftmaxBiasAsPyTorchDoesWhereItsMatrixIsTheEmbeddingTable) {
-  ModelOptions options = initialised_options(Attention::kNone);
-  options.cell = Cell::kTanh;
-  options.encoder = Encoder::kForward;
-  options.embedding = options.state = 8;
-  options.initial_state = InitialState::kFinal;
-  options.state_word = Step::kPrevious;
-  options.state_inputs = {.word = true};
-  options.readout = Readout::kLinear;
-  options.readout_state = Step::kCurrent;
-  options.readout_inputs = {.state = true};
-  options.tied_embeddings = TiedEmbeddings::kTarget;
-  options.readout_rank = 0;
-  options.initialization = Initialization::kPytorch;
+  const ModelOptions options =
+      with(initialised_options(Attention::kNone),
+           "cell=tanh encoder=forward embedding=8 state=8 initial-state=final state-word=previous state-inputs=word "
+           "readout=linear readout-state=current readout-inputs=state tied-embeddings=target readout-rank=0 "
+           "initialization=pytorch");
   Model model(options);
   model.initialise(6);
   for (const double x : values_of(model, "readout/b_w")) EXPECT_LE(std::abs(x), 1 / std::sqrt(8.0));
@@ -362,9 +337,7 @@ TEST(Initialisation, IsAFunctionOfTheSeed) {
   EXPECT_EQ(std::memcmp(a.parameters().data(), b.parameters().data(), a.parameters().size_bytes()), 0);
   for (const Parameter& parameter : a.layout().parameters) {
     if (parameter.shape.size() == 1) continue;
-    std::vector<Real> x(parameter.count()), y(parameter.count());
-    copy_out(parameter, a.parameters(), x);
-    copy_out(parameter, other.parameters(), y);
+    const auto x = values_of(a, parameter.name), y = values_of(other, parameter.name);
     std::size_t equal = 0;
     for (std::size_t i = 0; i < x.size(); ++i) equal += x[i] == y[i] ? 1 : 0;
     EXPECT_LT(equal, x.size() / 100) << parameter.name;

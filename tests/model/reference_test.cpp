@@ -66,19 +66,6 @@ TEST(ModelForwardShapes, AgreeWithTheEquationsAtAnyWidthAndBatch) {
   }
 }
 
-TEST(ModelForwardShapes, AgreeWithTheEquationsForEmptyAndExtremeSentences) {
-  Model model(widths(50, 9, 12, 10, 7));
-  fill(model, 31);
-  Random random(32);
-  Sentences source, target;
-  for (const auto& [x, y] : std::vector<std::pair<std::size_t, std::size_t>>{
-           {0, 0}, {40, 0}, {0, 40}, {1, 40}, {40, 1}, {40, 40}, {1, 1}, {0, 1}, {1, 0}}) {
-    source.add(random_sentence(random, x, 50));
-    target.add(random_sentence(random, y, 51));
-  }
-  expect_reference(model, source, target);
-}
-
 TEST(ModelForwardShapes, GiveNoPairsNoLoss) {
   Model model(widths(50, 9, 12, 10, 7));
   fill(model, 33);
@@ -100,30 +87,6 @@ TEST(ModelForwardValues, StayFiniteAndRightWithHugeWeights) {
   EXPECT_TRUE(std::isfinite(model.accumulate_gradient(source, target).negative_log_likelihood));
   for (const Real value : whole_gradient(model)) ASSERT_TRUE(std::isfinite(value));
 }
-
-#ifdef RNNSEARCH_DOUBLE
-TEST(ModelBatch, GivesEachPairItsScoreInAnyOrder) {
-  Model model(widths(50, 9, 12, 10, 7));
-  fill(model, 41);
-  Random random(42);
-  const Sentences source = random_sentences(random, 12, 15, 50), target = random_sentences(random, 12, 15, 51);
-  const std::vector<double> scores = model.score(source, target);
-  const double loss = model.loss(source, target).negative_log_likelihood;
-  std::vector<std::size_t> order(source.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (int round = 0; round < 5; ++round) {
-    random.shuffle(order);
-    Sentences shuffled_source, shuffled_target;
-    for (const std::size_t i : order) {
-      shuffled_source.add(source[i]);
-      shuffled_target.add(target[i]);
-    }
-    const std::vector<double> shuffled = model.score(shuffled_source, shuffled_target);
-    for (std::size_t i = 0; i < order.size(); ++i) EXPECT_NEAR(shuffled[i], scores[order[i]], 1e-11);
-    EXPECT_NEAR(model.loss(shuffled_source, shuffled_target).negative_log_likelihood, loss, 1e-10);
-  }
-}
-#endif
 
 /// alpha of every target word over every source word, and the probability with it.
 void expect_reference_alignment(Model& model, const Sentences& source, const Sentences& target) {
@@ -154,10 +117,11 @@ TEST(ModelAlign, AgreesWithTheEquationsInRaggedBatches) {
   Random random(44);
   Sentences source, target;
   for (const auto& [x, y] : std::vector<std::pair<std::size_t, std::size_t>>{
-           {3, 20}, {0, 0}, {40, 1}, {0, 9}, {9, 0}, {40, 40}, {1, 1}, {17, 23}}) {
+           {3, 20}, {0, 0}, {40, 1}, {0, 9}, {9, 0}, {40, 40}, {1, 1}, {17, 23}, {40, 0}, {0, 40}, {1, 40}, {0, 1}}) {
     source.add(random_sentence(random, x, 50));
     target.add(random_sentence(random, y, 51));
   }
+  expect_reference(model, source, target);
   expect_reference_alignment(model, source, target);
   for (std::size_t i = 0; i < source.size(); ++i) {
     Sentences one_source, one_target;

@@ -80,8 +80,7 @@ struct ScoredAttentionForward : AttentionStep {
 };
 void scored_attention_forward(const ScoredAttentionForward& args);
 
-/// All gradients except that of the annotations, which annotations_backward of attention.h computes for all steps at
-/// once. REQUIRES: no sentence occurs twice in `sentence`.
+/// All gradients except that of the annotations, which annotations_backward computes for all steps at once. REQUIRES: no sentence occurs twice in `sentence`.
 struct ScoredAttentionBackward : AttentionStep {
   ConstMatrix alpha;                // [R, Tx] from the forward pass (phi is recomputed, not stored)
   ConstMatrix context_gradient;     // [R, C]
@@ -94,5 +93,18 @@ struct ScoredAttentionBackward : AttentionStep {
   ConstMatrix guide{};
 };
 void scored_attention_backward(const ScoredAttentionBackward& args);
+
+/// The gradient of the annotations, which is the same for every score.
+/// ADDS dL/dh_j = sum_i alpha_ij dL/dc_i over the steps i of each sentence, in their order. It handles all steps at
+/// once, because a separate pass for each step would read and write the gradient of every annotation.
+struct AnnotationsBackward {
+  std::span<const std::size_t> source_offsets;  // [B + 1] AttentionMemory::offsets
+  // The rows of sentence b in the matrices of all steps: rows[offsets[b]] to rows[offsets[b + 1]].
+  std::span<const std::size_t> offsets;  // [B + 1]
+  std::span<const std::uint32_t> rows;
+  ConstMatrix alpha, context_gradient;  // [all rows, Tx], [all rows, C]
+  Matrix annotations_gradient;          // [words, C]
+};
+void annotations_backward(const AnnotationsBackward& args);
 
 }  // namespace rnnsearch::kernels

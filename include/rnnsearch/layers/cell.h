@@ -37,7 +37,7 @@ enum class CellKind { kTanh, kGru, kGruResetAfter, kLstm, kMlp, kMlpEncoder };
 std::size_t cell_input_width(CellKind kind, std::size_t n);
 std::size_t cell_state_width(CellKind kind, std::size_t n);
 
-/// Gain and bias of a layer normalisation, y = LN(a; g, b) of kernels/normalisation.h. Both are empty if there is none.
+/// Gain and bias of a layer normalisation, y = LN(a; g, b) of kernels/cells.h. Both are empty if there is none.
 struct NormalisationWeights {
   std::span<Real> g, b;  // [W]
 };

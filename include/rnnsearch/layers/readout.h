@@ -84,6 +84,8 @@ class Readout {
 
  private:
   bool joins() const { return weights_.W.cols == 0; }  // t = x
+  void times(ConstMatrix a, ConstMatrix W, kernels::PackedMatrix& packed, Matrix c, kernels::Into into) const;
+  void times_transposed(ConstMatrix a, ConstMatrix W, const kernels::PackedMatrix& packed, Matrix c) const;
   Matrix output_input();
   void pack_output(bool transposed, kernels::PackedMatrix& to, kernels::Scratch::Frame* frame) const;
   const kernels::PackedMatrix& packed_output();

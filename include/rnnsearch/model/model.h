@@ -20,7 +20,6 @@
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/layers/shortlist_output.h"
 #include "rnnsearch/model/cost.h"
-#include "rnnsearch/model/encoded.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/model/parameters.h"
 #include "rnnsearch/model/search_state.h"

@@ -197,7 +197,7 @@ struct ModelOptions {
   /// normal, W_a and U_a with a tenth of the deviation. gaussian: all matrices normal. xavier: all matrices uniform up
   /// to sqrt(6 / (rows + cols)). In these three, biases are 0. uniform: all parameters, biases included, uniform
   /// between -sqrt(3) and sqrt(3) times the deviation (Sutskever, Vinyals and Le 2014, section 3.4; Luong, Pham and
-  /// Manning 2015, section 4.1). pytorch: the defaults of PyTorch's modules, see model/initialise.h.
+  /// Manning 2015, section 4.1). pytorch: the defaults of PyTorch's modules, see model/weights.h.
   Initialization initialization = Initialization::kPaper;
   /// The standard deviation of these distributions (released code: 0.01).
   double initial_deviation = 0.01;

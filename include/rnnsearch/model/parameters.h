@@ -43,8 +43,7 @@ struct GradientPart {
   int table = -1;  // index in Model::table_gradients, or negative
 };
 
-/// Copies one parameter from a block with the size of the layout to row-major `dense` [parameter.count()], and back.
-void copy_out(const Parameter& parameter, std::span<const Real> block, std::span<Real> dense);
+/// Copies row-major `dense` [parameter.count()] to one parameter of a block with the size of the layout.
 void copy_in(const Parameter& parameter, std::span<const Real> dense, std::span<Real> block);
 
 }  // namespace rnnsearch::model

@@ -2,7 +2,6 @@
 // it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,37 +13,31 @@ namespace rnnsearch::train {
 
 enum class Shuffle { kEveryEpoch, kOnce, kNever };
 constexpr auto names_of(Shuffle) {
-  return std::array{Named{Shuffle::kEveryEpoch, "every-epoch"}, Named{Shuffle::kOnce, "once"},
-                    Named{Shuffle::kNever, "never"}};
+  return in_order<Shuffle>({"every-epoch", "once", "never"});
 }
 enum class BatchOrder { kShuffled, kByLength };
 constexpr auto names_of(BatchOrder) {
-  return std::array{Named{BatchOrder::kShuffled, "shuffled"}, Named{BatchOrder::kByLength, "by-length"}};
+  return in_order<BatchOrder>({"shuffled", "by-length"});
 }
 enum class OptimizerKind { kAdadelta, kAdam, kSgd };
 constexpr auto names_of(OptimizerKind) {
-  return std::array{Named{OptimizerKind::kAdadelta, "adadelta"}, Named{OptimizerKind::kAdam, "adam"},
-                    Named{OptimizerKind::kSgd, "sgd"}};
+  return in_order<OptimizerKind>({"adadelta", "adam", "sgd"});
 }
 enum class GradientOf { kSum, kSentence, kWord };
 constexpr auto names_of(GradientOf) {
-  return std::array{Named{GradientOf::kSum, "sum"}, Named{GradientOf::kSentence, "sentence"},
-                    Named{GradientOf::kWord, "word"}};
+  return in_order<GradientOf>({"sum", "sentence", "word"});
 }
 enum class Schedule { kConstant, kInverseSquareRoot, kPlateau, kHalving };
 constexpr auto names_of(Schedule) {
-  return std::array{Named{Schedule::kConstant, "constant"}, Named{Schedule::kInverseSquareRoot, "inverse-square-root"},
-                    Named{Schedule::kPlateau, "plateau"}, Named{Schedule::kHalving, "halving"}};
+  return in_order<Schedule>({"constant", "inverse-square-root", "plateau", "halving"});
 }
 enum class ScaleLearningRate { kNone, kLinear, kSquareRoot };
 constexpr auto names_of(ScaleLearningRate) {
-  return std::array{Named{ScaleLearningRate::kNone, "none"}, Named{ScaleLearningRate::kLinear, "linear"},
-                    Named{ScaleLearningRate::kSquareRoot, "square-root"}};
+  return in_order<ScaleLearningRate>({"none", "linear", "square-root"});
 }
 enum class BestMetric { kLoss, kBleu, kChrf, kTer };
 constexpr auto names_of(BestMetric) {
-  return std::array{Named{BestMetric::kLoss, "loss"}, Named{BestMetric::kBleu, "bleu"},
-                    Named{BestMetric::kChrf, "chrf"}, Named{BestMetric::kTer, "ter"}};
+  return in_order<BestMetric>({"loss", "bleu", "chrf", "ter"});
 }
 
 struct TrainOptions {

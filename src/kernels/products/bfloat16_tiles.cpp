@@ -1,6 +1,6 @@
 // Single functions of this file are compiled for processors with a bfloat16 unit. They are called only if
 // bfloat16_unit() reports one.
-#include "kernels/products/bfloat16_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/instruction_limit.h"
 #include "kernels/products/amx_tile.h"
-#include "kernels/products/whole_tile.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 
@@ -126,7 +124,7 @@ std::size_t padded(std::size_t depth) {
 
 namespace vector_unit {
 
-constexpr std::size_t kRows = 12, kDepthStep = 2;
+constexpr std::size_t kRows = 12, kDepthStep = 2, kStepBytes = kDepthStep * sizeof(std::uint16_t);
 
 template <std::size_t R>
 RNNSEARCH_BFLOAT16 void full_tile(std::size_t depth, const std::uint32_t* strip, const std::uint32_t* panel, float* c,
@@ -161,10 +159,9 @@ RNNSEARCH_BFLOAT16 void full_tile(std::size_t depth, const std::uint32_t* strip,
   }
 }
 
-using FullTile = decltype(&full_tile<1>);
 template <std::size_t... R>
-constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
-  return {full_tile<R + 1>...};
+constexpr auto tiles_of(std::index_sequence<R...>) {
+  return std::array{&full_tile<R + 1>...};
 }
 
 void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
@@ -210,16 +207,8 @@ RNNSEARCH_BFLOAT16 void arithmetic(std::size_t steps, float* sums) {
   for (std::size_t i = 0; i < 2 * kRows; ++i) _mm512_storeu_ps(sums + i * kLanes, sum[i]);
 }
 
-constexpr ProductTiles kTable = {kRows,
-                                 1,
-                                 kCols,
-                                 kDepthStep,
-                                 kDepthStep * sizeof(std::uint16_t),
-                                 kDepthStep * sizeof(std::uint16_t),
-                                 pack_strip,
-                                 pack_strip_transposed,
-                                 pack_panel,
-                                 pack_panel_transposed,
+constexpr ProductTiles kTable = {{kRows, 1, kCols, kDepthStep, kStepBytes, kStepBytes},
+                                 {pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed},
                                  tile,
                                  false,
                                  arithmetic};
@@ -228,7 +217,7 @@ constexpr ProductTiles kTable = {kRows,
 
 namespace matrix_unit {
 
-constexpr std::size_t kRows = 32, kDepthStep = 32;
+constexpr std::size_t kRows = 32, kDepthStep = 32, kStepBytes = kDepthStep * sizeof(std::uint16_t);
 
 // In assembly, because the intrinsics would require compiling the whole file for processors with AMX.
 struct Amx {
@@ -325,16 +314,16 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
 void arithmetic(std::size_t steps, float* sums) {
   alignas(64) std::uint16_t ones[16 * kDepthStep];
   std::fill(std::begin(ones), std::end(ones), std::uint16_t{0x3f80});
-  constexpr std::size_t kBytes = kCols * sizeof(float), kRowBytes = kDepthStep * sizeof(std::uint16_t);
+  constexpr std::size_t kBytes = kCols * sizeof(float);
   Amx::shape(16, 16);
   Amx::load<0>(sums, kBytes);
   Amx::load<1>(sums + kLanes, kBytes);
   Amx::load<2>(sums + 16 * kCols, kBytes);
   Amx::load<3>(sums + 16 * kCols + kLanes, kBytes);
-  Amx::load<4>(ones, kRowBytes);
-  Amx::load<5>(ones, kRowBytes);
-  Amx::load<6>(ones, kRowBytes);
-  Amx::load<7>(ones, kRowBytes);
+  Amx::load<4>(ones, kStepBytes);
+  Amx::load<5>(ones, kStepBytes);
+  Amx::load<6>(ones, kStepBytes);
+  Amx::load<7>(ones, kStepBytes);
   for (std::size_t step = 0; step < steps; ++step) {
     Amx::multiply<0, 4, 6>();
     Amx::multiply<1, 4, 7>();
@@ -347,16 +336,8 @@ void arithmetic(std::size_t steps, float* sums) {
   Amx::store<3>(sums + 16 * kCols + kLanes, kBytes);
 }
 
-constexpr ProductTiles kTable = {kRows,
-                                 kLanes,
-                                 kCols,
-                                 kDepthStep,
-                                 kDepthStep * sizeof(std::uint16_t),
-                                 kDepthStep * sizeof(std::uint16_t),
-                                 pack_strip,
-                                 pack_strip_transposed,
-                                 pack_panel,
-                                 pack_panel_transposed,
+constexpr ProductTiles kTable = {{kRows, kLanes, kCols, kDepthStep, kStepBytes, kStepBytes},
+                                 {pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed},
                                  tile,
                                  false,
                                  arithmetic};

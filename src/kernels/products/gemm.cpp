@@ -1,18 +1,32 @@
 #include "rnnsearch/kernels/gemm.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <functional>
 
-#include "kernels/caches.h"
 #include "kernels/products/product_tiles.h"
-#include "kernels/products/strips.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::kernels {
+
+const Caches& caches() {
+#ifdef _SC_LEVEL2_CACHE_SIZE  // an extension of the GNU C library
+  const auto size = [](int name, std::size_t otherwise) {
+    const long bytes = sysconf(name);
+    return bytes > 0 ? static_cast<std::size_t>(bytes) : otherwise;
+  };
+  static const Caches sizes = {size(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), size(_SC_LEVEL2_CACHE_SIZE, 256 << 10),
+                               size(_SC_LEVEL3_CACHE_SIZE, 0)};
+#else
+  static const Caches sizes = {32 << 10, 256 << 10, 0};
+#endif
+  return sizes;
+}
 
 std::size_t depth_block(const ProductTiles& tiles, std::size_t depth) {
   const std::size_t most = std::max<std::size_t>(128, tiles.depth_in(caches().level2 / 8));
@@ -319,12 +333,9 @@ class Product {
   // the next tile.
   Ahead after(const Part& part, std::size_t p, std::size_t s, const std::byte* next_panel, std::size_t depth) const {
     Ahead ahead;
-    const std::size_t strips = part.last_strip - part.first_strip, nth = s - part.first_strip;
     if (next_panel) {
-      const std::size_t lines = tiles_.panel_bytes(depth) / Ahead::kLine;
-      const std::size_t first = lines * nth / strips, last = lines * (nth + 1) / strips;
-      ahead.panel = next_panel + first * Ahead::kLine;
-      ahead.lines = last - first;
+      ahead = Ahead::part_of(next_panel, tiles_.panel_bytes(depth), s - part.first_strip,
+                             part.last_strip - part.first_strip);
     }
     const bool same_panel = s + 1 < part.last_strip;
     if (!same_panel && p + 1 == part.last_panel) return ahead;

@@ -1,6 +1,6 @@
 // Single functions of this file are compiled for processors with AVX512-VNNI. They are called only if int8_unit()
 // reports one.
-#include "kernels/products/int8_tiles.h"
+#include "kernels/products/product_tiles.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/products/whole_tile.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
 
@@ -21,7 +20,7 @@ namespace {
 // A strip holds for each group its rows [rows][kGroup] of q + 128, because the unit multiplies unsigned by signed
 // bytes, and then their scales [rows]. A panel holds for each group [kGroup / 4][kCols][4] of q, then for each column
 // what the 128 adds to its sum, negated, and its scale.
-constexpr std::size_t kGroup = kInt8Group, kRows = 6, kLanes = 16, kVectors = 4, kCols = kVectors * kLanes;
+constexpr std::size_t kGroup = 128, kRows = 6, kLanes = 16, kVectors = 4, kCols = kVectors * kLanes;
 constexpr std::size_t kTogether = 4;  // number of k that one instruction adds up
 constexpr std::int32_t kOffset = 128;
 constexpr float kLargest = 127;
@@ -101,21 +100,14 @@ void pack_panel_transposed_of(std::size_t count, std::size_t depth, const float*
 }
 
 template <QuantiseRow kQuantise>
-constexpr ProductTiles table_of(decltype(ProductTiles::pack_panel) pack_panel, decltype(ProductTiles::tile) tile,
+constexpr ProductTiles table_of(Pack pack_panel, decltype(ProductTiles::tile) tile,
                                 decltype(ProductTiles::arithmetic) arithmetic) {
-  return {kRows,
-          1,
-          kCols,
-          kGroup,
-          kStripStep,
-          kPanelStep,
-          pack_strip_of<kQuantise>,
-          pack_strip_transposed_of<kQuantise>,
-          pack_panel,
-          pack_panel_transposed_of<kQuantise>,
-          tile,
-          false,
-          arithmetic};
+  return {
+      {kRows, 1, kCols, kGroup, kStripStep, kPanelStep},
+      {pack_strip_of<kQuantise>, pack_strip_transposed_of<kQuantise>, pack_panel, pack_panel_transposed_of<kQuantise>},
+      tile,
+      false,
+      arithmetic};
 }
 
 namespace portable {
@@ -342,10 +334,9 @@ RNNSEARCH_VNNI void full_tile(std::size_t depth, const std::uint8_t* strip, cons
   }
 }
 
-using FullTile = decltype(&full_tile<1>);
 template <std::size_t... R>
-constexpr std::array<FullTile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
-  return {full_tile<R + 1>...};
+constexpr auto tiles_of(std::index_sequence<R...>) {
+  return std::array{&full_tile<R + 1>...};
 }
 
 void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,

@@ -9,8 +9,7 @@
 #include <array>
 #include <utility>
 
-#include "kernels/instruction_limit.h"
-#include "kernels/products/whole_tile.h"
+#include "kernels/dispatch.h"
 #include "kernels/zero_for_denormals.h"
 #include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/kernels/bfloat16.h"
@@ -276,23 +275,14 @@ void tile_of_pairs(std::size_t rows, std::size_t count, std::size_t depth, TileO
   tile(rows, count, depth, strip, panel, c, c_stride, add, ahead);
 }
 
-constexpr ProductTiles kTable = {kRows,         1,
-                                 kCols,         1,
-                                 sizeof(float), sizeof(float),
-                                 pack_strip,    pack_strip_transposed,
-                                 pack_panel,    pack_panel_transposed,
-                                 tile,          true,
+constexpr ProductTiles kTable = {{kRows, 1, kCols, 1, sizeof(float), sizeof(float)},
+                                 {pack_strip, pack_strip_transposed, pack_panel, pack_panel_transposed},
+                                 tile,
+                                 true,
                                  arithmetic};
-constexpr ProductTiles kRounded = {kRows,
-                                   1,
-                                   kCols,
-                                   2,
-                                   2 * sizeof(float),
-                                   2 * sizeof(float),
-                                   pack_strip_rounded<pack_strip>,
-                                   pack_strip_rounded<pack_strip_transposed>,
-                                   pack_panel_rounded<pack_panel>,
-                                   pack_panel_rounded<pack_panel_transposed>,
+constexpr ProductTiles kRounded = {{kRows, 1, kCols, 2, 2 * sizeof(float), 2 * sizeof(float)},
+                                   {pack_strip_rounded<pack_strip>, pack_strip_rounded<pack_strip_transposed>,
+                                    pack_panel_rounded<pack_panel>, pack_panel_rounded<pack_panel_transposed>},
                                    tile_of_pairs,
                                    false,
                                    [](std::size_t steps, float* sums) { arithmetic(2 * steps, sums); }};
@@ -317,17 +307,17 @@ HWY_EXPORT(rounded_tiles);
 HWY_EXPORT(transposition);
 
 const ProductTiles& float_tiles() {
-  static const ProductTiles* const table = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(tiles)());
+  static const ProductTiles* const table = RNNSEARCH_CHOSEN(tiles)();
   return *table;
 }
 
 Transpose transposition() {
-  static const Transpose function = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(transposition)());
+  static const Transpose function = RNNSEARCH_CHOSEN(transposition)();
   return function;
 }
 
 const ProductTiles& emulated_bfloat16_tiles() {
-  static const ProductTiles* const table = (limit_instruction_set(), HWY_DYNAMIC_DISPATCH(rounded_tiles)());
+  static const ProductTiles* const table = RNNSEARCH_CHOSEN(rounded_tiles)();
   return *table;
 }
 
