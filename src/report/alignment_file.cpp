@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "report/json_file.h"
-#include "rnnsearch/base/json_reader.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/replace.h"
 #include "rnnsearch/base/version.h"
 

@@ -4,7 +4,7 @@
 
 #include "report/figures/figure.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json_reader.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
 
 namespace rnnsearch::report {

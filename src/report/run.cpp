@@ -9,10 +9,10 @@
 #include "report/figures/figure.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/ini.h"
-#include "rnnsearch/base/json_reader.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/option.h"
 
 namespace rnnsearch::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/json_file.h"
-#include "rnnsearch/base/json_reader.h"
+#include "rnnsearch/base/json.h"
 
 namespace rnnsearch::report {
 

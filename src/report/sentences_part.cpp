@@ -10,7 +10,7 @@
 #include "report/numbers.h"
 #include "report/scores_part.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/utf8.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/evaluate/bleu.h"
 
 namespace rnnsearch::report {

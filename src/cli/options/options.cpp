@@ -13,8 +13,8 @@
 #include "cli/options/suggestion.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/ini.h"
 #include "rnnsearch/base/line_source.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/base/signals.h"
 
 namespace po = boost::program_options;

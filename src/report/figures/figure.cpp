@@ -7,7 +7,7 @@
 
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/utf8.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::report {
 namespace {
