@@ -19,7 +19,7 @@ build() {  # PROGRAM SOURCE...
   shift
   mpicxx "${flags[@]}" -include "$here/intercept.h" -c "$root/src/comm/exchange.cpp" -o "$folder/$program-exchange.o"
   mpicxx "${flags[@]}" "$@" "$root/src/comm/shard_tree.cpp" \
-    "$root"/src/base/{error,printable,utf8}.cpp "$folder/$program-exchange.o" -lfmt -o "$folder/$program"
+    "$root"/src/base/{error,printable}.cpp "$folder/$program-exchange.o" -lfmt -o "$folder/$program"
 }
 build simulate "$here/simulate.cpp" "$here/wire.cpp" -lsimgrid
 build measure "$here/measure.cpp"

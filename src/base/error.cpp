@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch {
 namespace {

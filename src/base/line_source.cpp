@@ -5,7 +5,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/utf8.h"
 
 namespace rnnsearch {
 namespace {
@@ -31,7 +30,8 @@ class Content : public ByteStream {
 }  // namespace
 
 void declare(OptionList& options, LineLimit& o) {
-  // The upper bound: with NFKC a character of three bytes becomes one of 18 UTF-16 units, and ICU counts them in 31 bits.
+  // The upper bound: with NFKC a character of three bytes becomes one of 18 UTF-16 units, and ICU counts them in 31
+  // bits.
   options.add("max-line-bytes", o.max_line_bytes, within(1, 256u << 20),
               "longest line of text in bytes, without its line end; a longer one is rejected, so that a file without "
               "line ends cannot fill the memory. Raise it for texts with whole documents on a line");

@@ -6,7 +6,7 @@
 
 #include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json_reader.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/corpus_view.h"

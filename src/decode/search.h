@@ -1,5 +1,5 @@
-// The search for the translations of one sentence: its hypotheses, how a step extends them, and the constraints that are
-// checked word by word while they grow.
+// The search for the translations of one sentence: its hypotheses, how a step extends them, and the constraints that
+// are checked word by word while they grow.
 #pragma once
 
 #include <algorithm>

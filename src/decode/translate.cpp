@@ -40,8 +40,8 @@ class SearchOfMany {
         together_(together),
         steps_(ensemble, options.sampling ? options.n_best : options.beam) {}
 
-  /// `sentences`: what holds for each. found(i, translations) is called when the search of sentence i has ended, go_on()
-  /// after steps in which some have; false ends the call.
+  /// `sentences`: what holds for each. found(i, translations) is called when the search of sentence i has ended,
+  /// go_on() after steps in which some have; false ends the call.
   void run(const Sentences& source, std::span<const PerSentence* const> sentences,
            const std::function<void(std::size_t, std::vector<Translation>)>& found,
            const std::function<bool()>& go_on) {

@@ -4,7 +4,7 @@
 #include <concepts>
 #include <nlohmann/json.hpp>
 
-#include "rnnsearch/base/json_reader.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
 
 namespace rnnsearch::evaluate {

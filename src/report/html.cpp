@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/utf8.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::report {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json_reader.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/replace.h"
 #include "rnnsearch/base/version.h"

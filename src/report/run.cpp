@@ -7,10 +7,10 @@
 
 #include "report/html.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/ini.h"
-#include "rnnsearch/base/json_reader.h"
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/option.h"
 
 namespace rnnsearch::report {
 namespace {

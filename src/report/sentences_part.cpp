@@ -8,7 +8,7 @@
 #include "report/html.h"
 #include "report/numbers.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/utf8.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/evaluate/bleu.h"
 
 namespace rnnsearch::report {

@@ -1,5 +1,5 @@
-// What every call of HDF5 needs: its lock, owning handles of its ids, the reason of a failure; and checks of the content of
-// a file against the layouts that this program writes, before anything is read.
+// What every call of HDF5 needs: its lock, owning handles of its ids, the reason of a failure; and checks of the
+// content of a file against the layouts that this program writes, before anything is read.
 //
 // The digest of a sealed file proves that the file is complete, not that it comes from a trusted source. HDF5 1.10 runs
 // any filters that a dataset names and copies what they return beyond the end of its memory, follows references to
@@ -45,7 +45,6 @@ class Handle {
   }
   hid_t get() const { return id_; }
   bool ok() const { return id_ >= 0; }
-  hid_t release() { return std::exchange(id_, -1); }
   /// Returns false for errors, including those of the last flush of an object.
   bool close() { return close_(std::exchange(id_, -1)) >= 0; }
 

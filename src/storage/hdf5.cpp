@@ -75,7 +75,8 @@ void write_scalar(hid_t file, const Location& location, const std::string& attri
   if (!handle.ok() || H5Awrite(handle.get(), type, value) < 0 || !handle.close()) throw_failure("write", location);
 }
 
-/// The type in files and in memory (content.cpp requires a machine that is little-endian, as the files are), and its name.
+/// The type in files and in memory (content.cpp requires a machine that is little-endian, as the files are), and its
+/// name.
 template <Number T>
 std::pair<hid_t, const char*> named_type() {
   if constexpr (std::same_as<T, float>) return {H5T_IEEE_F32LE, "float32"};

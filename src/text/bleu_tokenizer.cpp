@@ -25,8 +25,8 @@ std::string single_spaced(std::string_view text) {
   return line;
 }
 
-// Of each two neighbours that match, left and right in turn, the pass puts spaces around one: "\1 \2 " (the right one) or
-// " \1 \2" (the left one).
+// Of each two neighbours that match, left and right in turn, the pass puts spaces around one: "\1 \2 " (the right one)
+// or " \1 \2" (the left one).
 enum class Apart { kLeft, kRight };
 template <class Text, class Left, class Right>
 Text with_apart(const Text& text, Apart apart, const Left& left, const Right& right) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rnnsearch/base/utf8.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::text {
 

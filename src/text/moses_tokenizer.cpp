@@ -57,8 +57,8 @@ bool is_ascii_digit(char32_t c) {
 
 // --- abbreviations -------------------------------------------------------------------------------------------------
 
-// Abbreviations with a full stop inside need no entry, because the inner one keeps the one at the end. For each language,
-// in the order of MosesLanguage, with a space on either side of each.
+// Abbreviations with a full stop inside need no entry, because the inner one keeps the one at the end. For each
+// language, in the order of MosesLanguage, with a space on either side of each.
 constexpr View kAbbreviations[] = {
     // before names
     U" Mr MR Mrs MRS Ms MS Messrs MM Mme Mlle Msgr Dr DR Drs Prof Rev Hon Rt Ph St Sr Hr Bros Bart Rep Reps Sen Sens "
@@ -174,8 +174,8 @@ constexpr ApostropheRule kFrenchRules[] = {
     {is_alphabetic, is_alphabetic, false, true},
 };
 
-// Applies one rule after the other. Each character is examined once: in a'b'c the second apostrophe is not found, because
-// b already belongs to the first match.
+// Applies one rule after the other. Each character is examined once: in a'b'c the second apostrophe is not found,
+// because b already belongs to the first match.
 void split_apostrophes(Text& text, std::span<const ApostropheRule> rules) {
   for (const ApostropheRule& rule : rules) {
     Text split;

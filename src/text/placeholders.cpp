@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/utf8.h"
+#include "rnnsearch/base/printable.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
@@ -79,12 +79,49 @@ void check(const std::string& pattern) {
     throw Error("a copy pattern holds a line end or NUL, but patterns are matched within lines; leave it out");
 }
 
-}  // namespace
-
-class CopyPatterns::Compiled : public RE2 {
- public:
-  using RE2::RE2;
+struct Match {
+  std::size_t begin, size;
 };
+
+/// `patterns` may be null.
+std::vector<Match> find(const RE2* patterns, std::string_view line, Surroundings where) {
+  std::vector<Match> matches;
+  if (!patterns) return matches;
+  const re2::StringPiece text(line.data(), line.size());
+  for (std::size_t from = 0; from < line.size();) {
+    re2::StringPiece found;
+    if (!patterns->Match(text, from, line.size(), RE2::UNANCHORED, &found, 1)) break;
+    const auto begin = static_cast<std::size_t>(found.data() - line.data());
+    from = begin + found.size();
+    if (found.empty()) {  // such as of \b
+      if (from < line.size()) next_code_point(line, from);
+      continue;
+    }
+    if (where != Surroundings::kAny && ((begin > 0 && !may_touch(last_character(line.substr(0, begin)), where)) ||
+                                        (from < line.size() && !may_touch(first_character(line.substr(from)), where))))
+      continue;
+    matches.push_back({begin, found.size()});
+  }
+  return matches;
+}
+
+/// number_of(text): the number of the placeholder for the next match, if it gets one.
+template <class NumberOf>
+std::string replaced(std::string_view line, const std::vector<Match>& matches, const NumberOf& number_of) {
+  std::string text;
+  std::size_t end = 0;
+  for (const auto& [begin, size] : matches) {
+    const std::optional<std::size_t> number = number_of(line.substr(begin, size));
+    if (!number) continue;
+    append_escaped(text, line.substr(end, begin - end));
+    text += placeholder(*number);
+    end = begin + size;
+  }
+  append_escaped(text, line.substr(end));
+  return text;
+}
+
+}  // namespace
 
 std::string placeholder(std::size_t number) {
   return fmt::format("{}{}>", kOpening, number + 1);
@@ -120,52 +157,14 @@ CopyPatterns::CopyPatterns(std::vector<std::string> patterns) : patterns_(std::m
     check(pattern);
     all += "|(?:" + pattern + ")";
   }
-  compiled_ = std::make_shared<Compiled>(all, options_of_patterns());
+  compiled_ = std::make_shared<RE2>(all, options_of_patterns());
   if (!compiled_->ok())
     throw Error("the copy patterns cannot be compiled together: {}; simplify them", compiled_->error());
 }
 
-std::vector<CopyPatterns::Match> CopyPatterns::find(std::string_view line, Surroundings where) const {
-  std::vector<Match> matches;
-  if (!compiled_) return matches;
-  const re2::StringPiece text(line.data(), line.size());
-  for (std::size_t from = 0; from < line.size();) {
-    re2::StringPiece found;
-    if (!compiled_->Match(text, from, line.size(), RE2::UNANCHORED, &found, 1)) break;
-    const auto begin = static_cast<std::size_t>(found.data() - line.data());
-    from = begin + found.size();
-    if (found.empty()) {  // such as of \b
-      if (from < line.size()) next_code_point(line, from);
-      continue;
-    }
-    if (where != Surroundings::kAny && ((begin > 0 && !may_touch(last_character(line.substr(0, begin)), where)) ||
-                                        (from < line.size() && !may_touch(first_character(line.substr(from)), where))))
-      continue;
-    matches.push_back({begin, found.size()});
-  }
-  return matches;
-}
-
-/// number_of(text): the number of the placeholder for the next match, if it gets one.
-template <class NumberOf>
-std::string CopyPatterns::replaced(std::string_view line, const std::vector<Match>& matches,
-                                   const NumberOf& number_of) const {
-  std::string text;
-  std::size_t end = 0;
-  for (const auto& [begin, size] : matches) {
-    const std::optional<std::size_t> number = number_of(line.substr(begin, size));
-    if (!number) continue;
-    append_escaped(text, line.substr(end, begin - end));
-    text += placeholder(*number);
-    end = begin + size;
-  }
-  append_escaped(text, line.substr(end));
-  return text;
-}
-
 std::string CopyPatterns::replace(std::string_view line, Surroundings where, std::size_t most,
                                   std::vector<std::string>& spans) const {
-  return replaced(line, find(line, where), [&](std::string_view match) {
+  return replaced(line, find(compiled_.get(), line, where), [&](std::string_view match) {
     if (spans.size() >= std::min(most, kMostPlaceholders)) return std::optional<std::size_t>();
     spans.emplace_back(match);
     return std::optional(spans.size() - 1);
@@ -175,7 +174,7 @@ std::string CopyPatterns::replace(std::string_view line, Surroundings where, std
 std::string CopyPatterns::replace_same(std::string_view line, Surroundings where,
                                        const std::vector<std::string>& spans) const {
   std::vector<bool> used(spans.size());
-  return replaced(line, find(line, where), [&](std::string_view match) -> std::optional<std::size_t> {
+  return replaced(line, find(compiled_.get(), line, where), [&](std::string_view match) -> std::optional<std::size_t> {
     for (std::size_t k = 0; k < spans.size(); ++k) {
       if (used[k] || spans[k] != match) continue;
       used[k] = true;
@@ -187,15 +186,17 @@ std::string CopyPatterns::replace_same(std::string_view line, Surroundings where
 
 void CopyPatterns::replace_pair(std::string& source, std::string& target, Surroundings where) const {
   std::unordered_map<std::string_view, std::size_t> of_target;  // how often each text occurs
-  for (const auto& [begin, size] : find(target, where)) ++of_target[std::string_view(target).substr(begin, size)];
+  for (const auto& [begin, size] : find(compiled_.get(), target, where))
+    ++of_target[std::string_view(target).substr(begin, size)];
   std::vector<std::string> spans;  // of both sides, in the order of the source
-  source = replaced(source, find(source, where), [&](std::string_view match) -> std::optional<std::size_t> {
-    const auto same = of_target.find(match);
-    if (same == of_target.end() || same->second == 0 || spans.size() == kMostPlaceholders) return {};
-    --same->second;
-    spans.emplace_back(match);
-    return spans.size() - 1;
-  });
+  source =
+      replaced(source, find(compiled_.get(), source, where), [&](std::string_view match) -> std::optional<std::size_t> {
+        const auto same = of_target.find(match);
+        if (same == of_target.end() || same->second == 0 || spans.size() == kMostPlaceholders) return {};
+        --same->second;
+        spans.emplace_back(match);
+        return spans.size() - 1;
+      });
   target = replace_same(target, where, spans);
 }
 

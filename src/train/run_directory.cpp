@@ -12,9 +12,9 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/ini.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/log.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "train/attempt.h"
 

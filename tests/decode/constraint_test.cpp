@@ -70,11 +70,7 @@ TEST(Repetition, OfNgramsIsInNoTranslationAndAllOthersAreFound) {
     SearchOptions options = wide_beam();
     options.no_repeat_ngram = n;
     const auto found = translate(model, source, options)[0];
-    ASSERT_EQ(found.size(), expected.size()) << n;
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      ASSERT_EQ(found[k].words, expected[k].words) << "n " << n << ", translation " << k;
-      EXPECT_NEAR(found[k].log_probability, expected[k].log_probability, 1e-4);
-    }
+    expect_same(found, expected, fmt::format("n {}", n));
   }
 }
 

@@ -86,16 +86,7 @@ TEST(Forbidden, TheSearchFindsTheBestOfAllOtherTranslationsWhenTheBeamIsWide) {
     });
     ASSERT_LT(expected.size(), all) << writing.name;
     ASSERT_GT(expected.size(), all / 20) << writing.name;
-    for (const auto& one : expected) {
-      const bool is_found =
-          std::any_of(found.begin(), found.end(), [&](const auto& other) { return other.words == one.words; });
-      ASSERT_TRUE(is_found) << writing.name << ": " << text_of(writing, vocabulary, one.words);
-    }
-    ASSERT_EQ(found.size(), expected.size()) << writing.name;
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      ASSERT_EQ(found[k].words, expected[k].words) << writing.name << ", translation " << k;
-      EXPECT_NEAR(found[k].log_probability, expected[k].log_probability, 1e-4);
-    }
+    expect_same(found, expected, writing.name);
   }
 }
 

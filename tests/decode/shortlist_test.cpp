@@ -12,20 +12,16 @@
 #include "tests/decode/random_model.h"
 #include "tests/decode/reference_system.h"
 #include "tests/support/given_bytes.h"
+#include "tests/support/message_of.h"
 
 namespace rnnsearch::decode {
 namespace {
 
 using Words = std::vector<WordId>;
 
-corpus::Vocabulary vocabulary(std::vector<std::string> words) {
-  words.insert(words.begin(), {"<unk>", "<s>", "</s>"});
-  return corpus::Vocabulary(words);
-}
-
 LexicalTable table_of(const std::string& text, std::size_t most = 100) {
   LineSource lines(given_bytes(text), "lex", {});
-  return read_lexical_table(lines, "lex", vocabulary({"house", "the"}), vocabulary({"maison", "la", "le", "les"}),
+  return read_lexical_table(lines, "lex", vocabulary_of({"house", "the"}), vocabulary_of({"maison", "la", "le", "les"}),
                             most);
 }
 
@@ -48,14 +44,7 @@ TEST(LexicalTable, HasTheMostProbableTranslationsOfEachWordFirst) {
 }
 
 TEST(LexicalTable, IsRefusedWithItsLineWhereItIsDamaged) {
-  const auto refusal = [](const std::string& text) -> std::string {
-    try {
-      table_of(text);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
+  const auto refusal = [](const std::string& text) { return message_of([&] { table_of(text); }); };
   for (const char* line : {"la the", "la the 0.5 0.5", "la the much", "la the -0.5", "la the 1.5", "la the nan", ""}) {
     EXPECT_NE(
         refusal(std::string("le the 0.4\n") + line + "\n").find("lex, line 2: '" + std::string(line) + "' is not"),
@@ -67,7 +56,7 @@ TEST(LexicalTable, IsRefusedWithItsLineWhereItIsDamaged) {
 }
 
 TEST(LexicalCounts, MakeATableThatGivesTheSharesOfLinks) {
-  const auto source = vocabulary({"house", "the"}), target = vocabulary({"maison", "la", "le", "les"});
+  const auto source = vocabulary_of({"house", "the"}), target = vocabulary_of({"maison", "la", "le", "les"});
   LexicalCounts counts;
   for (const auto& [s, t] : std::vector<std::pair<WordId, WordId>>{{4, 5}, {4, 4}, {3, 3}, {4, 5}, {kUnknown, 6}}) {
     counts.add(s, t);
@@ -154,12 +143,8 @@ TEST(Shortlist, HasTheHypothesesOfTheReferenceWithoutTheOtherWords) {
       const auto Tx = static_cast<std::size_t>(source.length(i) + 1);
       const auto expected =
           reference::beam_search(systems, source[i], {.beam = 3, .shortest = Tx / 2, .longest = 3 * Tx});
-      ASSERT_EQ(found[i].size(), expected.size()) << "sentence " << i;
-      for (std::size_t k = 0; k < expected.size(); ++k) {
-        ASSERT_EQ(found[i][k].words, expected[k].words) << "sentence " << i;
-        EXPECT_NEAR(found[i][k].log_probability, expected[k].log_probability, 1e-4);
-        finished += found[i][k].finished ? 1 : 0;
-      }
+      expect_same(found[i], expected, fmt::format("sentence {}", i));
+      finished += found[i].front().finished ? 1 : 0;
       differ += found[i][0].words != all[i][0].words ? 1 : 0;
     }
   }

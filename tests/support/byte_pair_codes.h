@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/base/utf8.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::support {
 

@@ -114,8 +114,8 @@ bool write_all(int descriptor, std::string_view content);
 /// and no temporary file is left.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// The output of a command. Writes to a temporary file, which `publish` renames when it is complete; or to another stream, such as standard
-/// output.
+/// The output of a command. Writes to a temporary file, which `publish` renames when it is complete; or to another
+/// stream, such as standard output.
 class OutputFile {
  public:
   /// `option` is the option that gave the path, for errors: "--output". With an empty path, or -, the output goes to

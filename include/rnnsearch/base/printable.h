@@ -1,11 +1,35 @@
-// Makes untrusted text safe to print on a terminal, and arranges text in columns.
+// Decodes UTF-8, makes untrusted text safe to print on a terminal, and arranges text in columns.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace rnnsearch {
+
+/// What next_character returns for a byte that is not UTF-8.
+inline constexpr char32_t kNoCharacter = 0xFFFFFFFF;
+/// The code point at `at`, which is moved past it. Overlong forms, surrogates and values beyond U+10FFFF are not UTF-8.
+/// REQUIRES: at < text.size().
+char32_t next_character(std::string_view text, std::size_t& at);
+
+/// Whether the byte continues a character that another byte begins.
+inline bool is_trail_byte(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+/// The number of bytes of a character that begins with this byte; 1 if it cannot begin a character.
+inline std::size_t utf8_size(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+/// The text without the beginning of a UTF-8 character whose end is missing.
+std::string_view whole_characters(std::string_view text);
+
+/// The position of the first byte that is not UTF-8, if there is one.
+std::optional<std::size_t> first_invalid_utf8(std::string_view text);
 
 /// Returns the text as one line of valid UTF-8 without control characters: line ends and tabs become spaces, and other
 /// control characters, characters that change the direction of what follows, and bytes that are not UTF-8 are written

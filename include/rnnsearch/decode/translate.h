@@ -89,12 +89,13 @@ struct SearchOptions {
 struct PerSentence {
   /// The words with which its translations begin, whose scores count: forced decoding up to there (Wuebker et al. 2016,
   /// Models and inference for prefix-constrained machine translation, section 3). Any words but <s> and </s>, also
-  /// <unk>, whatever the options exclude. Where the maximum length has no room for prefix and </s>, it is raised to that.
+  /// <unk>, whatever the options exclude. Where the maximum length has no room for prefix and </s>, it is raised to
+  /// that.
   std::vector<WordId> prefix{};
   /// Selects its random stream in sampling.
   std::uint64_t number = 0;
-  /// The phrases that its translations contain, also words that the options exclude. A sentence with phrases is searched
-  /// by dynamic beam allocation (Post and Vilar 2018, section 3): at each step the candidates are the best
+  /// The phrases that its translations contain, also words that the options exclude. A sentence with phrases is
+  /// searched by dynamic beam allocation (Post and Vilar 2018, section 3): at each step the candidates are the best
   /// continuations, the words that continue or begin phrases, and the best word of each hypothesis; the beam is divided
   /// evenly among the banks of hypotheses with 0, 1, ... C words of phrases, and </s> is for hypotheses with all. If
   /// none ends, the result has those with the most phrases first. Not in sampling, and only for models that predict the

@@ -11,6 +11,10 @@
 #include <string_view>
 #include <vector>
 
+namespace re2 {
+class RE2;
+}
+
 namespace rnnsearch::text {
 
 /// A line has at most this many placeholders; further matches stay as they are.
@@ -54,17 +58,8 @@ class CopyPatterns {
   friend bool operator==(const CopyPatterns& a, const CopyPatterns& b) { return a.patterns_ == b.patterns_; }
 
  private:
-  struct Match {
-    std::size_t begin, size;
-  };
-  class Compiled;
-
-  std::vector<Match> find(std::string_view line, Surroundings where) const;
-  template <class NumberOf>
-  std::string replaced(std::string_view line, const std::vector<Match>& matches, const NumberOf& number_of) const;
-
   std::vector<std::string> patterns_;
-  std::shared_ptr<const Compiled> compiled_;
+  std::shared_ptr<const re2::RE2> compiled_;
 };
 
 }  // namespace rnnsearch::text

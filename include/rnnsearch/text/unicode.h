@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rnnsearch/base/utf8.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::text {
 

@@ -43,7 +43,7 @@ class WordList {
   std::vector<std::size_t> ends_;  // the end of each word in bytes_
 };
 
-/// Affects the speed of hash tables, but not their content. Hashes eight bytes at a time, by multiplication and folding.
+/// For the speed of hash tables, not their content. Hashes eight bytes at a time, by multiplication and folding.
 inline std::uint64_t hash_of(std::string_view word) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u ^ word.size();
   const char* at = word.data();

@@ -10,8 +10,8 @@
 #include "cli/options/path_check.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/ini.h"
 #include "rnnsearch/base/line_source.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/base/signals.h"
 
 namespace rnnsearch::cli {

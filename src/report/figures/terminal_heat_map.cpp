@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/utf8.h"
 #include "rnnsearch/report/heat_map.h"
 
 namespace rnnsearch::report {
