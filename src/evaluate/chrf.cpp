@@ -10,8 +10,6 @@
 namespace rnnsearch::evaluate {
 namespace {
 
-constexpr std::size_t kOrders = kCharacterOrders + kWordOrders;
-
 bool is_punctuation(char32_t c) {  // Python's string.punctuation
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "report/numbers.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {

@@ -6,11 +6,11 @@
 #include <pugixml.hpp>
 
 #include "report/html.h"
-#include "report/numbers.h"
 #include "report/page_parts.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/report/evaluation_tables.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {

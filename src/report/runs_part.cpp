@@ -11,9 +11,9 @@
 #include <set>
 
 #include "report/html.h"
-#include "report/numbers.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/report/evaluation_tables.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {

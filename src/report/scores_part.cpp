@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "report/html.h"
-#include "report/numbers.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/evaluate/significance.h"
 #include "rnnsearch/report/evaluation_tables.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {

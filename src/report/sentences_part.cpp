@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "report/html.h"
-#include "report/numbers.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/evaluate/bleu.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {

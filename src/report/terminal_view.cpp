@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/html.h"
-#include "report/numbers.h"
 #include "rnnsearch/base/printable.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {

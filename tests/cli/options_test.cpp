@@ -5,9 +5,14 @@
 
 #include <array>
 
+#include "cli/options/common.h"
 #include "cli/options/help.h"
+#include "cli/options/training_options.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
+#include "rnnsearch/model/options.h"
+#include "rnnsearch/model/options.h"
+#include "rnnsearch/train/options.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 
@@ -208,6 +213,83 @@ TEST(Nearest, StaysSilentWhenNothingIsNear) {
   EXPECT_EQ(nearest("seeds", names), "seed");
   EXPECT_FALSE(nearest(std::string(1000000, 's'), names));  // takes no time
   EXPECT_FALSE(nearest("quite-another", names));
+}
+
+std::string refusal_of_ranks(const std::vector<std::string>& names) {
+  std::vector<std::string> hosts;
+  for (std::size_t rank = 0; rank < names.size(); ++rank) hosts.push_back(fmt::format("node{}", rank));
+  try {
+    check_arithmetic_is_one(names, hosts);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Precision, TakesRanksThatComputeAlike) {
+  EXPECT_EQ(refusal_of_ranks({"bf16-amx"}), "");
+  EXPECT_EQ(refusal_of_ranks({"f32", "f32", "f32"}), "");
+}
+
+TEST(Precision, RefusesRanksThatComputeDifferentlyAndNamesTheFirst) {
+  EXPECT_EQ(refusal_of_ranks({"bf16-amx", "bf16-amx", "bf16-avx512", "bf16-avx512"}),
+            "node0 (rank 0) computes in bf16-amx and node2 (rank 2) in bf16-avx512, so they would round sums "
+            "differently; give --precision f32, or set RNNSEARCH_SIMD=avx512 on all hosts");
+  EXPECT_EQ(refusal_of_ranks({"f32-sse2", "f32"}),
+            "node0 (rank 0) computes in f32-sse2 and node1 (rank 1) in f32, so they would round sums differently; set "
+            "RNNSEARCH_SIMD=sse2 on all hosts");
+}
+
+TrainingSettings settings_of(const char* preset) {
+  TrainingSettings settings;
+  Options options("train", "", "");
+  options.offer_presets();
+  add_training_options(options, settings);
+  EXPECT_TRUE(options.parse({"--preset", preset}));
+  return settings;
+}
+
+TEST(Presets, AreAllSystemsThatMakeSense) {
+  for (const Preset& preset : presets()) {
+    SCOPED_TRACE(preset.name);
+    TrainingSettings settings = settings_of(preset.name);
+    settings.model.source_words = settings.model.target_words = 30000;
+    EXPECT_NO_THROW(model::check(settings.model));
+    EXPECT_NO_THROW(train::check(settings.train));
+    const std::string name = preset.name, system = model::system_of(settings.model);
+    EXPECT_EQ(system == "RNNsearch" || system == "RNNencdec", name.starts_with("rnn") || name == "small");
+  }
+}
+
+TEST(Presets, ChangeTheOptionsThatTheyState) {
+  const TrainingSettings longer = settings_of("rnnsearch-50"), shorter = settings_of("rnnsearch-30"),
+                         baseline = settings_of("rnnencdec-30");
+  EXPECT_EQ(longer.model.state, 1000U);
+  EXPECT_TRUE(shorter.model == longer.model);
+  EXPECT_EQ(longer.train.max_updates, 288000U);
+  EXPECT_EQ(shorter.train.max_updates, 471000U);
+  EXPECT_EQ(baseline.model.state, 1000U);  // of rnnsearch-50, which rnnencdec-50 changes
+  EXPECT_FALSE(baseline.model.attends());
+  EXPECT_EQ(baseline.train.max_updates, 846000U);
+}
+
+/// The options with which tests/model/notebook_replay_test.cpp replays the notebook.
+TEST(Presets, HaveTheNotebookAsItIsPrinted) {
+  model::ModelOptions printed;
+  printed.embedding = printed.state = printed.alignment = 16;
+  printed.cell = model::Cell::kTanh;
+  printed.encoder = model::Encoder::kBidirectional;
+  printed.initial_state = model::InitialState::kZero;
+  printed.state_word = model::Step::kPrevious;
+  printed.readout = model::Readout::kLinear;
+  printed.readout_state = model::Step::kCurrent;
+  printed.feedback = model::Feedback::kOutput;
+  printed.start = model::Start::kEmbedded;
+  printed.embedding_biases = false;
+  printed.source_end = false;
+  printed.initialization = model::Initialization::kGaussian;
+  printed.initial_deviation = 0.01;
+  EXPECT_TRUE(settings_of("notebook-as-printed").model == printed);
 }
 
 }  // namespace

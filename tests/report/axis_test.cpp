@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "report/numbers.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {

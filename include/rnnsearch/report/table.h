@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rnnsearch/base/number_text.h"  // grouped
 #include "rnnsearch/report/axis.h"
 
 namespace rnnsearch::report {
@@ -39,5 +40,17 @@ std::string markdown_of(const Table& table);
 std::string csv_of(const Table& table);
 /// Columns for a terminal, and below all tables their notes, each once.
 std::string terminal_text(std::span<const Table> tables);
+
+// Numbers in cells and texts, independently of the locale.
+
+/// A number with this many decimals; "-" if it is not finite.
+std::string fixed(double value, int decimals);
+/// A number with this many significant digits, without an exponent from 1e-5 to 1e7: 3.217, 0.001451, 12,480.
+std::string significant(double value, int digits);
+/// A duration such as "45 s", "12 min 30 s", "3 h 20 min" or "2 d 4 h".
+std::string duration(double seconds);
+
+/// Replaces a leading hyphen by a minus sign.
+std::string minus_sign(const std::string& number);
 
 }  // namespace rnnsearch::report

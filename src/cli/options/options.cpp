@@ -7,7 +7,6 @@
 #include <set>
 
 #include "cli/options/help.h"
-#include "cli/options/path_check.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/line_source.h"

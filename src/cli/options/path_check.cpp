@@ -1,4 +1,4 @@
-#include "cli/options/path_check.h"
+#include "rnnsearch/cli/options.h"
 
 #include <sys/stat.h>
 

@@ -38,9 +38,9 @@ class OpenModels {
   /// for models without placeholders.
   void copy(const text::CopyPatterns& patterns);
 
-  /// Refers to this object, which outlives it.
   /// Of the files of the models, with spaces between them.
   std::string digests() const;
+  /// Refers to this object, which outlives it.
   decode::Translator translator();
 
  private:

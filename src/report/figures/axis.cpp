@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "report/numbers.h"
 #include "rnnsearch/base/ceil_div.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {

@@ -10,9 +10,9 @@
 #include <pugixml.hpp>
 
 #include "report/html.h"
-#include "report/numbers.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {
