@@ -18,7 +18,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/number_text.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"

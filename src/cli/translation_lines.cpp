@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/signals.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/corpus/text_stream.h"
 
 namespace rnnsearch::cli {

@@ -11,7 +11,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/model/options.h"
-#include "rnnsearch/model/options.h"
 #include "rnnsearch/train/options.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "rnnsearch/kernels/rows.h"
 #include "tests/kernels/guarded.h"
+#include "tests/support/gradient_check.h"
 
 namespace rnnsearch::kernels {
 namespace {

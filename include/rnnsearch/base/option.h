@@ -82,7 +82,7 @@ struct Ramp {
 
 /// Text to value and back. `read` returns false when the text is not such a value; `write(x)` reads back as x.
 namespace value {
-bool read(const std::string& text, bool& field);                        // true, false, yes, no, on, off, 1, 0
+bool read(const std::string& text, bool& field);  // true, false, yes, no, on, off, 1, 0
 bool read(const std::string& text, Ramp& field);
 bool read(const std::string& text, std::vector<std::uint64_t>& field);  // 10,20,30
 template <class Number>

@@ -13,15 +13,15 @@ inline constexpr int kLogSchema = 2;
 /// Rates and seconds are measured at the root, as means over the updates since the previous line. In a line that was
 /// read, a figure is NaN (a count: 0) if the line holds null, as for a loss that was not finite, or lacks the figure.
 struct UpdateFigures {
-  std::uint64_t epoch = 0;     // epochs that are complete
-  double epoch_share = 0;      // share of this epoch's pairs that have been used, 0 to 1
-  double loss_per_word = 0;    // nats; words include </s>; without label smoothing, with dropout
-  double label_smoothing = 0;  // affects the gradient, not loss_per_word
+  std::uint64_t epoch = 0;                   // epochs that are complete
+  double epoch_share = 0;                    // share of this epoch's pairs that have been used, 0 to 1
+  double loss_per_word = 0;                  // nats; words include </s>; without label smoothing, with dropout
+  double label_smoothing = 0;                // affects the gradient, not loss_per_word
   double guided_alignment = 0, dropout = 0;  // of the last update, where these options change during training
-  double gradient_norm = 0;    // norm in the last update, after the division by `gradient_of` and before clipping
-  double parameter_norm = 0;   // norm of all parameters after the last update
-  double learning_rate = 0;    // learning rate of the last update
-  double skipped_share = 0;    // share of all updates of the training that were skipped
+  double gradient_norm = 0;   // norm in the last update, after the division by `gradient_of` and before clipping
+  double parameter_norm = 0;  // norm of all parameters after the last update
+  double learning_rate = 0;   // learning rate of the last update
+  double skipped_share = 0;   // share of all updates of the training that were skipped
   // Sums since the previous line, without </s>. They do not depend on the number of ranks.
   std::uint64_t pairs = 0, source_words = 0, target_words = 0;
   double source_words_per_second = 0, target_words_per_second = 0;  // without </s>, over all ranks
