@@ -921,8 +921,8 @@ TEST(Dropout, FollowsItsRampFromUpdateToUpdate) {
     units.push_back(dropout.mask(Activations::kReadout).share);
     words.push_back(dropout.mask_of_words(Activations::kWholeSourceWord, {}).share);
   }
-  EXPECT_THAT(units, testing::ElementsAre(0, 0.125, 0.25, 0.375, 0.5, 0.5));
-  EXPECT_THAT(words, testing::ElementsAre(0.5, 0.25, 0, 0, 0, 0));
+  EXPECT_EQ(units, (std::vector<double>{0, 0.125, 0.25, 0.375, 0.5, 0.5}));
+  EXPECT_EQ(words, (std::vector<double>{0.5, 0.25, 0, 0, 0, 0}));
 }
 #endif
 

@@ -1,7 +1,8 @@
+#include "rnnsearch/report/heat_map.h"
+
 #include <algorithm>
 
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/report/heat_map.h"
 
 namespace rnnsearch::report {
 namespace {
