@@ -45,7 +45,7 @@ Sentences with_distinct_words(const Sentences& sentences) {
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     words.assign(sentences[i].begin(), sentences[i].end());
     std::ranges::sort(words);
-    words.erase(std::ranges::unique(words).begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
     distinct.add(words);
   }
   return distinct;
@@ -174,12 +174,13 @@ Aligner::Aligner(std::uint64_t pairs, double cells, const Read& read) {
   std::vector<Expectations> all;
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     for (const std::uint64_t first : blocks) {
-      const auto [source, target] = block(first);
-      all.resize((source.size() + kPiece - 1) / kPiece);
+      const Pairs texts = block(first);
+      const std::size_t size = texts.source.size();
+      all.resize((size + kPiece - 1) / kPiece);
       parallel_for(all.size(), [&](std::size_t piece) {
         all[piece].clear();
-        for (std::size_t i = piece * kPiece; i < std::min(source.size(), (piece + 1) * kPiece); ++i)
-          expect(source[i], target[i], all[piece]);
+        for (std::size_t i = piece * kPiece; i < std::min(size, (piece + 1) * kPiece); ++i)
+          expect(texts.source[i], texts.target[i], all[piece]);
       });
       add(all);
     }

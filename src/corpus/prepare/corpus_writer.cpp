@@ -173,9 +173,9 @@ void CorpusWriter::learn_links(const std::filesystem::path& folder) {
   TemporaryFile file(folder);  // because the size of the list must be known before it is written
   std::uint64_t positions = 0;
   for (std::uint64_t first = 0; first < sizes.pairs; first += Aligner::kBlock) {
-    const auto [source, target] = read(first, std::min<std::uint64_t>(Aligner::kBlock, sizes.pairs - first));
-    std::vector<std::vector<std::uint32_t>> links(source.size());
-    parallel_for(links.size(), [&](std::size_t i) { links[i] = aligner.links(source[i], target[i]); });
+    const Aligner::Pairs pairs = read(first, std::min<std::uint64_t>(Aligner::kBlock, sizes.pairs - first));
+    std::vector<std::vector<std::uint32_t>> links(pairs.source.size());
+    parallel_for(links.size(), [&](std::size_t i) { links[i] = aligner.links(pairs.source[i], pairs.target[i]); });
     for (const auto& one : links) {
       const std::uint32_t size = static_cast<std::uint32_t>(one.size());
       file.write(&size, sizeof size);
