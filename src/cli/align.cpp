@@ -53,6 +53,11 @@ struct Settings {
   std::string precision;
 };
 
+/// Whether weights are printed for people, because no other result was asked for.
+bool prints_text(const Settings& s) {
+  return s.json.empty() && s.pharaoh.empty() && s.lexical_table.empty() && s.svg.empty() && s.gold_links.empty();
+}
+
 /// Words and weights of one line, as results show them.
 struct Sentence {
   std::size_t line = 0;                     // from 1
@@ -132,7 +137,7 @@ class Alignments {
                     error ? ": " + error.message() : "");
       }
     }
-    if (!json_ && !pharaoh_ && !lexical_table_ && settings.svg.empty() && settings.gold_links.empty()) {
+    if (prints_text(settings)) {
       text_.emplace("", "-");
     }
   }
@@ -259,8 +264,7 @@ void check(const Options& options, Settings& settings) {
     if (settings.target.empty() || name == "batch-sentences") continue;
     throw UsageError("--{} is for translations that align makes; leave it or --target out", name);
   }
-  if (settings.heat_map && (!settings.json.empty() || !settings.pharaoh.empty() || !settings.lexical_table.empty() ||
-                            !settings.svg.empty() || !settings.gold_links.empty()))
+  if (settings.heat_map && !prints_text(settings))
     throw UsageError("--heat-map prints the weights in place of other results; leave it out, or the others");
   if (settings.bars && settings.svg.empty()) throw UsageError("--bars needs --svg FOLDER, where its pictures go");
   check_translation_options(options, settings.translation);

@@ -86,3 +86,17 @@ echo "alignment error rate with links of words $(<of-words.rate), of subwords $(
 cmp of-words.h5 of-subwords.h5 || fail "links of words make another corpus than those of subwords"
 cmp of-words.rate of-subwords.rate || fail "links of words guide attention otherwise than those of subwords"
 awk '{ exit !($1 < 0.1) }' of-words.rate || fail "guided attention does not learn the links of words"
+
+# Links that prepare learns, the same on any number of threads: each word has its translation in the same place.
+for set in train dev test; do sed -E 's/[0-9]+/w&/g' text/$set.source >text/$set.copy; done
+learned=("$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.copy --dev-source text/dev.source
+  --dev-target text/dev.copy --tokenizer none --learn-alignments)
+"${learned[@]}" --output learned.h5 --threads 1 >/dev/null 2>&1
+"${learned[@]}" --output again.h5 --threads 2 >/dev/null 2>&1
+cmp learned.h5 again.h5 || fail "links that are learned depend on the number of threads"
+refused 2 "learn-alignments and train-alignments both make word alignments" "${learned[@]}" --output both.h5 \
+  --train-alignments train.links
+awk '{ for (i = 0; i < NF; ++i) printf "%s%d-%d", (i ? " " : ""), i, i; print "" }' text/train.source >train.diagonal
+given=("${learned[@]/--learn-alignments/--train-alignments}")
+"${given[@]}" train.diagonal --output given.h5 >/dev/null 2>&1
+cmp learned.h5 given.h5 || fail "the links that are learned are not those of each word with its translation"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "rnnsearch/base/parallel.h"
@@ -189,7 +188,7 @@ Aligner::Aligner(std::uint64_t pairs, double cells, const Read& read) {
 }
 
 /// Words are candidates for a link if they occur in the same pairs at least as often as words that are independent of
-/// each other, and more than once unless one of them occurs only once. That leaves two fifths of all.
+/// each other, and more than once unless one of them occurs only once.
 void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
                               const std::function<Pairs(std::uint64_t)>& read) {
   constexpr std::size_t kPartitions = 16;        // by hash; only some are in memory at a time
