@@ -85,10 +85,9 @@ void Model::Impl::run_decoder(const Sentences& target_sentences, kernels::Scratc
 }
 
 std::vector<Real> Model::Impl::row_weights(std::span<const float> pair_weights) const {
-  std::vector<Real> rows;
-  if (pair_weights.empty()) return rows;
-  for (const std::size_t active : target.packing.active)
-    for (std::size_t p = 0; p < active; ++p) rows.push_back(Real{pair_weights[target.packing.order[p]]});
+  if (pair_weights.empty()) return {};
+  std::vector<Real> rows(target.packing.words());
+  target.packing.for_each_row([&](std::size_t row, std::size_t b, std::size_t) { rows[row] = Real{pair_weights[b]}; });
   return rows;
 }
 
