@@ -25,13 +25,15 @@ while (($# > 0)) && [[ $1 != -- ]]; do
 done
 mkdir -p "$build"
 log=$build/build.log
-show_progress() { # of the output that it reads, which it adds to the log: a line that changes on a terminal, otherwise a line for each tenth
-  local line step steps text tenth=''
+show_progress() { # of the output that it reads, and adds to the log: a line that changes on a terminal, otherwise a line for each tenth
+  local line step steps text tenth='' first='' start
   while IFS= read -r line; do
     echo "$line" >>"$log"
     [[ $line =~ ^\[\ *([1-9][0-9]*)(%|/([0-9]+))\] ]] || continue # Ninja writes [34/340], make [ 10%]
     step=${BASH_REMATCH[1]} steps=${BASH_REMATCH[3]:-100}
-    text="[build] $step of $steps, about $(((SECONDS * (steps - step) / step + 59) / 60)) min left"
+    [[ -n $first ]] || first=$step start=$SECONDS
+    text="[build] $step of $steps"
+    ((step == first)) || text+=", about $((((SECONDS - start) * (steps - step) / (step - first) + 59) / 60)) min left"
     if [[ -t 1 ]]; then
       printf '\r%s\e[K' "$text"
     elif [[ $tenth != $((10 * step / steps)) ]]; then
