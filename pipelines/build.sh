@@ -25,8 +25,26 @@ while (($# > 0)) && [[ $1 != -- ]]; do
 done
 mkdir -p "$build"
 log=$build/build.log
-quietly() {
-  "$@" >>"$log" 2>&1 && return
+show_progress() { # of the output that it reads, and adds to the log: a line that changes on a terminal, otherwise a line for each tenth
+  local line step steps text tenth='' first='' start
+  while IFS= read -r line; do
+    echo "$line" >>"$log"
+    [[ $line =~ ^\[\ *([1-9][0-9]*)(%|/([0-9]+))\] ]] || continue # Ninja writes [34/340], make [ 10%]
+    step=${BASH_REMATCH[1]} steps=${BASH_REMATCH[3]:-100}
+    [[ -n $first ]] || first=$step start=$SECONDS
+    text="[build] $step of $steps"
+    ((step == first)) || text+=", about $((((SECONDS - start) * (steps - step) / (step - first) + 59) / 60)) min left"
+    if [[ -t 1 ]]; then
+      printf '\r%s\e[K' "$text"
+    elif [[ $tenth != $((10 * step / steps)) ]]; then
+      tenth=$((10 * step / steps))
+      echo "$text"
+    fi
+  done
+  [[ ! -t 1 ]] || printf '\r\e[K'
+}
+logged() {
+  "$@" 2>&1 | show_progress && return
   tail -n 60 "$log" >&2
   echo "build: '$*' failed (the last lines of its output are above, all of it is in $log)" >&2
   exit 1
@@ -37,6 +55,6 @@ if [[ ! -e $build/CMakeCache.txt ]]; then
   # A build folder keeps its generator. Without Ninja it is CMake's default, make.
   if type ninja >/dev/null 2>&1; then export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}; fi
 fi
-quietly cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DRNNSEARCH_WERROR="${RNNSEARCH_WERROR:-OFF}" \
+logged cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DRNNSEARCH_WERROR="${RNNSEARCH_WERROR:-OFF}" \
   -DRNNSEARCH_ASSERTIONS="${RNNSEARCH_ASSERTIONS:-OFF}" "${@:2}"
-CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)} quietly cmake --build "$build" --target "${targets[@]:-rnnsearch}"
+CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)} logged cmake --build "$build" --target "${targets[@]:-rnnsearch}"

@@ -30,6 +30,7 @@ project=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 project=${project%/*} # not within $(...), which would remove a line break at the end of the path
 text='' source=en target=fr words='' beam=10 retry_below=500 folder='' launch=local at_once=2 ranks=2 chain=''
 extra=() # options after --, for every training
+given=() # the options before it
 
 say() { echo "[$pipeline] $*"; }
 fail() { # one line, also if a path contains control characters
@@ -62,6 +63,7 @@ parse_options() {
     [[ $1 == --* && $known == *" $name "* ]] || fail "unknown option $1; see pipelines/$pipeline/run.sh --help"
     (($# >= 2)) || fail "$1 needs a value; see pipelines/$pipeline/run.sh --help"
     printf -v "${name//-/_}" %s "$2"
+    given+=("$1" "$2")
     shift 2
   done
 }
@@ -98,6 +100,25 @@ begin() {
   fi
   export RNNSEARCH
   mkdir -p "$folder"
+}
+
+# in_rounds TITLE: if the pipeline's option --rounds is above 1, runs the pipeline once for each seed from 1 to --rounds, in the folders
+# $folder/round-K, makes tables of the means of their scores.json, and ends the script.
+in_rounds() {
+  local round scores=()
+  ((rounds > 1)) || return 0
+  for ((round = 1; round <= rounds; ++round)); do
+    say "round $round of $rounds"
+    "$0" "${given[@]}" --rounds 1 --folder "$folder/round-$round" -- "${extra[@]}" --seed "$round"
+    scores+=(--round "$folder/round-$round/scores.json")
+    [[ -e ${scores[-1]} ]] || local waiting=yes # for jobs, with --launch slurm
+  done
+  [[ -z ${waiting:-} ]] || exit 0
+  "$RNNSEARCH" report --title "$1: $rounds rounds" "${scores[@]}" --output "$folder/report.html" --csv "$folder/csv" \
+    --markdown "$folder/rounds.md"
+  awk '/^\*\*/ && tables++ {exit} {print}' <"$folder/rounds.md" # the table of the means
+  say "results are in $folder: report.html, rounds.md, csv/, and the rounds"
+  exit 0
 }
 
 # made_with FILE TEXT: writes TEXT, the settings of the results beside FILE, to FILE; fails if FILE has others, which must not be mixed

@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
-# pipelines/install.sh [tests]: installs the missing packages that building and running rnnsearch needs on Debian 12; with `tests`,
-# also those that only its tests need. Prints nothing when no package is missing.
+# pipelines/install.sh [tests|peers]: installs the missing packages that building and running rnnsearch needs; with `tests`, also those that
+# only its tests need, with `peers` those of benchmark/peers. Prints nothing when no package is missing. What it does depends on the system:
+#   Debian 12, Ubuntu 24.04   packages, with apt-get
+#   Fedora                    packages, with dnf
+#   Rocky Linux 9 and others  compiler, CMake and MPI with dnf, because the distribution's oneTBB is too old and other libraries are missing;
+#   like it (8 to 10)         the libraries are built from source in ~/rnnsearch-libraries (dependencies.sh)
+# On any other system it says what to do, and exits with 1.
 set -euo pipefail
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
-# package = reason. This is the only list of packages: add a package that the project needs here, with its reason.
+# package = reason. Names are Debian's. This is the only list of packages: add a package that the project needs here, with its reason.
 packages='
   g++                           = compiler with C++20
   cmake                         = configures the build
@@ -72,38 +78,84 @@ if [[ ${1:-} == tests ]] && { ! command -v node || ! command -v npm; } >/dev/nul
 '
 fi
 
-names=$(awk 'NF {print $1}' <<<"$packages")
-# dpkg-query fails when it does not know a package, and prints nothing for it, so the package counts as missing
-# shellcheck disable=SC2016  # dpkg-query expands ${Package}
-installed=$(xargs dpkg-query --show -f '${Package} ${db:Status-Status}\n' <<<"$names" 2>/dev/null |
-  sed -n 's/ installed$//p') || true
-missing=$(grep -vxFf <(echo "$installed") <<<"$names") || exit 0
-
-as_root=()
-if [[ $(id -u) != 0 ]]; then
-  if ! command -v sudo >/dev/null; then
-    without_root=', or build the libraries without root: pipelines/dependencies.sh --help'
-    [[ ${1:-} != tests ]] || without_root=
-    echo "install: packages are missing, and user $(id -un) is neither root nor has sudo: run as root" \
-      "apt-get install --no-install-recommends ${missing//$'\n'/ }$without_root" >&2
-    exit 1
-  fi
-  as_root=(sudo)
+if [[ ${1:-} == peers ]]; then
+  packages+='
+  python3-torch                 = PyTorch, which rnnsearch is compared with
+  libopenblas0-openmp           = the fastest of the libraries for its matrix products in single precision
+'
 fi
 
-echo "[install] installing missing packages with ${as_root[*]:+sudo }apt-get, which needs root because it writes to /usr:"
-awk -F ' += ' 'NR == FNR {wanted[$1]; next} {sub(/^ +/, "", $1)} $1 in wanted {print "[install]   " $1 ": " $2}' \
-  <(echo "$missing") <(echo "$packages")
-
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-apt() {
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 && return
-  cat "$log" >&2
-  echo "install: apt-get $1 failed (its output is above); fix the cause and run the same command again" >&2
+IFS=: read -r id like system < <(
+  # shellcheck source=/dev/null  # the file of the system
+  source "${RNNSEARCH_OS_RELEASE:-/etc/os-release}" && echo "$ID:${ID_LIKE:-}:${PRETTY_NAME:-$ID}"
+) || system='a system without /etc/os-release'
+fail() {
+  echo "install: $*" >&2
   exit 1
 }
-apt update
-# shellcheck disable=SC2086  # each word is a package
-apt install -y --no-install-recommends $missing
-echo "[install] done"
+names=$(awk 'NF {print $1}' <<<"$packages")
+shell='' libraries=''
+case " ${id:-} ${like:-} " in
+  *" debian "*)
+    install=(apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends)
+    # dpkg-query fails when it does not know a package, and prints nothing for it, so the package counts as missing
+    # shellcheck disable=SC2016  # dpkg-query expands ${Package}
+    installed=$(xargs dpkg-query --show -f '${Package} ${db:Status-Status}\n' <<<"$names" 2>/dev/null |
+      sed -n 's/ installed$//p') || true
+    missing=$(grep -vxFf <(echo "$installed") <<<"$names") || exit 0
+    ;;
+  *" rhel "* | " fedora "*)
+    [[ -z ${1:-} ]] || fail "this is $system, and the packages that '$1' needs are known for Debian and Ubuntu only"
+    install=(dnf install -y)
+    shell="module load mpi/openmpi-$(uname -m)"
+    names='cmake make pkgconf-pkg-config openmpi-devel environment-modules perl'
+    if [[ $id == fedora ]]; then
+      names+=' gcc-c++ ninja-build tbb-devel highway-devel hdf5-devel xxhash-devel zlib-devel libzstd-devel xz-devel libicu-devel re2-devel
+        sentencepiece-devel fmt-devel json-devel pugixml-devel'
+    else
+      names+=' gcc-toolset-13-gcc-c++ bzip2 xz'
+      libraries=$HOME/rnnsearch-libraries
+      shell="source /opt/rh/gcc-toolset-13/enable && $shell && export CMAKE_PREFIX_PATH=$libraries"
+    fi
+    missing=$(for name in $names; do rpm -q --whatprovides "$name" >/dev/null 2>&1 || echo "$name"; done)
+    ;;
+  *)
+    fail "this is $system, and packages are known for Debian, Ubuntu, Fedora and Rocky Linux only: build the libraries without root" \
+      "(pipelines/dependencies.sh --help) or with Spack, as cluster/README.md says"
+    ;;
+esac
+
+if [[ -n $missing ]]; then
+  as_root=()
+  if [[ $(id -u) != 0 ]]; then
+    command -v sudo >/dev/null || fail "packages are missing, and user $(id -un) is neither root nor has sudo: run as root" \
+      "${install[*]} ${missing//$'\n'/ }, or build the libraries without root: pipelines/dependencies.sh --help"
+    as_root=(sudo)
+  fi
+  echo "[install] $system: installing missing packages with ${as_root[*]:+sudo }${install[0]}, which needs root because it writes to /usr:"
+  awk -F ' += ' 'NR == FNR {sub(/^ +/, ""); reason[$1] = ": " $2; next} {print "[install]   " $1 reason[$1]}' \
+    <(echo "$packages") <(echo "$missing")
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  run_as_root() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 && return
+    cat "$log" >&2
+    fail "$1 failed (its output is above); fix the cause and run the same command again"
+  }
+  if [[ ${install[0]} == apt-get ]]; then run_as_root apt-get -o DPkg::Lock::Timeout=300 update; fi
+  # shellcheck disable=SC2086  # each word is a package
+  run_as_root "${install[@]}" $missing
+  echo "[install] done"
+fi
+if [[ -n $libraries && ! -e $libraries/complete ]]; then
+  echo "[install] $system: building the other libraries in $libraries, which takes half an hour of processor time"
+  # shellcheck source=/dev/null  # a file of the compiler that was installed above
+  source /opt/rh/gcc-toolset-13/enable
+  mkdir -p "$libraries/tarballs"
+  (cd "$libraries/tarballs" && "$here/dependencies.sh" --list | xargs -n 1 curl -fsSLO)
+  "$here/dependencies.sh" --tarballs "$libraries/tarballs"
+  touch "$libraries/complete"
+fi
+if [[ -n $shell ]] && ! { command -v mpicxx && (($(g++ -dumpversion | cut -d. -f1) >= 12)); } >/dev/null 2>&1; then
+  fail "all that is needed is installed; prepare this shell, and run the same command again: $shell"
+fi

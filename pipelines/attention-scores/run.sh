@@ -3,15 +3,19 @@
 # `rnnsearch train --attention`, and with none (a fixed context in place of attention). Makes BLEU by sentence length, a test whether
 # each score differs from the additive score of the paper (arXiv 1409.0473), and heat maps of the attention.
 #   pipelines/attention-scores/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
+#     --rounds N   trains each system N times, with the seeds 1 to N, and makes tables of the means [1]
 # The network is set in config.ini beside this file. By default the text is Debian's package descriptions, English to French, the
 # vocabularies have 8,000 words, and the folder is runs/attention-scores.
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=attention-scores
 source "$here/../experiment.sh"
-read_options "" "$@"
+rounds=1
+read_options "rounds" "$@"
+whole_numbers rounds
 : "${words:=8000}" "${folder:=runs/attention-scores}"
 begin
+in_rounds "Scores of the attention, $source to $target"
 
 # The list of the program, in its order, without none, which is trained last.
 mapfile -t scores < <("$RNNSEARCH" train --help | sed -n 's/^ *--attention \([a-z0-9|-]*\).*/\1/p' | tr '|' '\n' | grep -vx none)

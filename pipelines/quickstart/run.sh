@@ -40,33 +40,36 @@ for system in RNNsearch RNNencdec; do
   hypotheses+=(--hypotheses "$system=$folder/test.${system,,}.$target")
   runs+=(--run "$system=$(run_of "$system")")
 done
+
+# A short, a middle and a long test sentence: sentence_of LEAST MOST prints the number of the middle one of those with so many words, if any
+sentence_of() {
+  awk -v least="$1" -v most="$2" 'NF >= least && NF <= most {line[n++] = NR} END {if (n) print line[int(n / 2)]}' "$test.$source"
+}
+mapfile -t lines < <(sentence_of 6 9 && sentence_of 16 22 && sentence_of 41 55)
 if ! is_scored "$folder/report.html"; then
   # 41 to 60 words are one bucket, because 41 to 50 and 51 to 60 have too few sentences each for a reliable BLEU.
   evaluate "$folder/bleu.txt" "${hypotheses[@]}" --corpus "$folder/corpus.h5" --set test/test --edges 10,20,30,40,60 --chart \
     --json "$folder/bleu.json" --sentences
+  align RNNsearch "$folder/test.rnnsearch.$target" "$(IFS=, && echo "${lines[*]:-1}")" "$folder/looked-at"
   "$RNNSEARCH" report --title "RNNsearch and RNNencdec, $source to $target" "${runs[@]}" --evaluation "$folder/bleu.json" \
-    --output "$folder/report.html"
+    --alignment "$folder/looked-at.json" --output "$folder/report.html"
 fi
 cat "$folder/bleu.txt"
 
-# sentence_of LENGTH MOST: prints the number of the middle one of the test lines with LENGTH to MOST words, if there is any
-sentence_of() {
-  awk -v least="$1" -v most="$2" 'NF >= least && NF <= most {line[n++] = NR} END {if (n) print line[int(n / 2)]}' "$test.$source"
-}
-for lengths in "6 9" "16 22" "41 55"; do
-  line=$(sentence_of "${lengths% *}" "${lengths#* }")
-  [[ -n $line ]] || continue
+for line in "${lines[@]}"; do
   for name in "source:$test.$source" "reference:$test.$target" "RNNsearch:$folder/test.rnnsearch.$target" \
     "RNNencdec:$folder/test.rnnencdec.$target"; do
     printf '\n%-9s  %s' "${name%%:*}" "$(sed -n "${line}p" "${name#*:}")"
   done
   echo
-  if [[ $lengths == 6* ]]; then
-    printf '\nwhat RNNsearch looks at while it writes each word:\n\n'
-    "$RNNSEARCH" align --model "$(run_of RNNsearch)" --source "$test.$source" --target "$folder/test.rnnsearch.$target" --lines "$line" \
-      --heat-map 2>/dev/null | tail -n +2
-  fi
 done
-say "results are in $folder: report.html, bleu.txt, bleu.json, test.*.$target, and the runs; see what the corpus holds:" \
-  "$RNNSEARCH inspect $folder/corpus.h5"
+if ((${#lines[@]} > 0)); then
+  printf '\nwhat RNNsearch looks at while it writes each word of the first:\n\n'
+  "$RNNSEARCH" align --model "$(run_of RNNsearch)" --source "$test.$source" --target "$folder/test.rnnsearch.$target" --lines "${lines[0]}" \
+    --heat-map 2>/dev/null | tail -n +2
+fi
+say "the same with curves and the attention of all three is one page, which needs nothing but a browser:" \
+  "$(realpath -- "$folder/report.html")"
+say "results are in $folder: looked-at/ with the pictures, bleu.txt, bleu.json, test.*.$target, and the runs; see what the" \
+  "corpus holds: $RNNSEARCH inspect $folder/corpus.h5"
 say "translate a sentence: echo '...' | $RNNSEARCH translate --model $(run_of RNNsearch)"

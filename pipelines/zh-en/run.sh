@@ -6,6 +6,7 @@
 #     --chinese characters|words
 #                            words of the Chinese side: single characters, or the words of ICU's dictionary [characters]
 #     --cell lstm|gru|tanh   cell of sequence to sequence [lstm]
+#     --rounds N             trains each system N times, with the seeds 1 to N, and makes tables of the means [1]
 # config.ini beside this file sets the sizes and the training; the equations are those of the presets seq2seq and rnnsearch-50. Training
 # sentences have at most 50 words, or 80 if characters are words. With --text the languages are zh and en by default, and the
 # vocabularies have 10,000 words. Without it the text is Debian's package descriptions, zh_CN and en, with vocabularies of 2,000 words;
@@ -14,8 +15,9 @@ set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=zh-en
 source "$here/../experiment.sh"
-source='' target=en chinese=characters cell=lstm
-read_options "chinese cell" "$@"
+source='' target=en chinese=characters cell=lstm rounds=1
+read_options "chinese cell rounds" "$@"
+whole_numbers rounds
 case $chinese in
   characters) tokenizer=words longest=80 ;;
   words) tokenizer=icu-words longest=50 ;;
@@ -25,6 +27,7 @@ case $cell in lstm | gru | tanh) ;; *) fail "--cell is '$cell'; it must be lstm,
 if [[ -n $text ]]; then : "${source:=zh}" "${words:=10000}"; else : "${source:=zh_CN}" "${words:=2000}"; fi
 : "${folder:=runs/zh-en-$chinese}"
 begin
+in_rounds "Chinese to English, by $chinese"
 
 # Held-out sets are stratified by the length of the English side, because Chinese has no spaces to count words by.
 find_text "--source $source --target $target --words $words --chinese $chinese --cell $cell" target

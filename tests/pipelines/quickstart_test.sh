@@ -33,6 +33,8 @@ done
 grep -q '^</s>' first.out || fail "no attention was drawn: $(<first.out)"
 ! grep -qvxFf first.out work/bleu.txt || fail "the table was not printed: $(<first.out)"
 grep -q RNNencdec work/report.html || fail "the page does not name both systems"
+{ [[ $(count work/looked-at/*.svg) == 3 ]] && [[ $(grep -o 'aria-label="[^"]*rnnsearch, Sentence ' work/report.html | wc -l) == 3 ]]; } ||
+  fail "the page has no attention of the three sentences: $(ls work)"
 
 touch stamp
 run >second.out 2>&1 || fail "$(tail -n 20 second.out)"

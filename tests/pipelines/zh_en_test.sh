@@ -45,6 +45,11 @@ read -r by_words by_characters <<<"$words"
 # English sentences of more than 60 words are held out, too.
 [[ $(awk 'NF > 60' by-words/held-out/test.en | wc -l) -ge 10 ]] || fail "held out: $(awk '{print NF}' by-words/held-out/test.en | sort -n | paste -sd ' ')"
 
+tiny=(-- --max-updates 2 --log-every 1 --validate-every 2 --checkpoint-every 2 --embedding 8 --state 8 --alignment 8 --maxout 4)
+run rounds --rounds 2 >rounds.out 2>&1 || fail "$(tail -n 5 rounds.out rounds/*/*.out)"
+[[ $(grep -cE '^\| (seq2seq|RNNsearch) \| 2 \|' rounds/rounds.md) == 2 ]] || fail "means of two rounds: $(<rounds/rounds.md)"
+for round in 1 2; do grep -qx "seed = $round" rounds/round-$round/rnnsearch/config.ini || fail "round $round has another seed"; done
+
 code=0
 run by-words --chinese characters >other.out 2>&1 || code=$?
 { [[ $code == 1 ]] && grep -q 'give another --folder' other.out; } || fail "other words: code $code: $(<other.out)"
