@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "cli/options/common.h"
@@ -18,9 +19,11 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
+#include "rnnsearch/corpus/aligner.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/decode/distribute.h"
 #include "rnnsearch/decode/shortlist.h"
@@ -28,6 +31,7 @@
 #include "rnnsearch/evaluate/alignment.h"
 #include "rnnsearch/report/heat_map.h"
 #include "rnnsearch/report/input_files.h"
+#include "rnnsearch/text/unicode.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
@@ -41,6 +45,7 @@ constexpr std::size_t kPortion = 4096;
 
 struct Settings {
   fs::path model, source, target, gold_links;
+  bool statistical = false;
   std::string lines;
   LineLimit line_limit;
   std::size_t gold_first_word = 0;
@@ -117,18 +122,54 @@ std::string text_of_sentence(const Sentence& sentence, const corpus::TextPipelin
   return text + "\n";
 }
 
+/// What is made of links. At the root alone. Files appear when they are published.
+class LinkResults {
+ public:
+  /// `settings` outlives this. Throws Error for a place that cannot be written.
+  explicit LinkResults(const Settings& settings) : settings_(settings) {
+    if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
+    if (!settings.lexical_table.empty()) lexical_table_.emplace("--lexical-table", settings.lexical_table);
+  }
+  bool are_wanted() const { return pharaoh_ || lexical_table_ || !settings_.gold_links.empty(); }
+
+  /// In the order of the lines. `gold`: nullptr if there are none.
+  void add(const evaluate::Links& links, std::span<const WordId> source, std::span<const WordId> target,
+           const evaluate::GoldLinks* gold) {
+    if (lexical_table_)
+      for (const auto& link : links) lexical_counts_.add(source[link.source], target[link.target]);
+    if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
+    if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
+  }
+  evaluate::AlignmentScore score() const { return evaluate::alignment_score_of(statistics_); }
+
+  /// Throws Error where a file cannot be written.
+  void publish(const corpus::Vocabulary& source, const corpus::Vocabulary& target) {
+    if (pharaoh_) pharaoh_->publish();
+    if (lexical_table_) {
+      lexical_counts_.for_each_line(source, target,
+                                    [&](const std::string& line) { lexical_table_->write(line + "\n"); });
+      lexical_table_->publish();
+    }
+    if (!settings_.gold_links.empty() && settings_.json != "-") std::cout << evaluate::lines_of(score());
+  }
+
+ private:
+  const Settings& settings_;
+  std::optional<Sink> pharaoh_, lexical_table_;
+  decode::LexicalCounts lexical_counts_;
+  evaluate::AlignmentStatistics statistics_;
+};
+
 /// At the root alone. Files appear when they are published; pictures appear at once.
 class Alignments {
  public:
   /// What they refer to outlives this. Throws Error for a place that cannot be written.
   Alignments(const Settings& settings, const decode::Translator& translator)
-      : settings_(settings), translator_(translator) {
+      : settings_(settings), translator_(translator), links_(settings) {
     if (!settings.json.empty()) {
       json_.emplace("--json", settings.json);
       json_->write(report::alignment_file_begin(settings.model.string()));
     }
-    if (!settings.pharaoh.empty()) pharaoh_.emplace("--pharaoh", settings.pharaoh);
-    if (!settings.lexical_table.empty()) lexical_table_.emplace("--lexical-table", settings.lexical_table);
     if (!settings.svg.empty()) {
       std::error_code error;
       fs::create_directories(settings.svg, error);
@@ -151,32 +192,19 @@ class Alignments {
     }
     ++sentences_;
     if (text_) text_->write(text_of_sentence(sentence, translator_.pipeline, settings_.heat_map));
-    if (pharaoh_ || lexical_table_ || gold) {
-      const auto links = links_of(sentence);
-      for (const auto& [source, target] : links) {
-        if (lexical_table_) lexical_counts_.add(sentence.ids.source[source], sentence.ids.target[target]);
-      }
-      if (pharaoh_) pharaoh_->write(evaluate::pharaoh_line(links) + "\n");
-      if (gold) statistics_ += evaluate::sentence_statistics(links, *gold);
-    }
+    if (links_.are_wanted()) links_.add(links_of(sentence), sentence.ids.source, sentence.ids.target, gold);
     if (!settings_.svg.empty()) draw(sentence);
   }
 
   /// Throws Error where a file cannot be written.
   void publish() {
-    const auto score = evaluate::alignment_score_of(statistics_);
     if (json_) {
-      json_->write(report::alignment_file_end(settings_.gold_links.empty() ? Json() : evaluate::json_of(score)));
+      json_->write(
+          report::alignment_file_end(settings_.gold_links.empty() ? Json() : evaluate::json_of(links_.score())));
       json_->publish();
     }
-    if (pharaoh_) pharaoh_->publish();
-    if (lexical_table_) {
-      lexical_counts_.for_each_line(translator_.source_vocabulary, translator_.target_vocabulary,
-                                    [&](const std::string& line) { lexical_table_->write(line + "\n"); });
-      lexical_table_->publish();
-    }
     if (text_) text_->publish();
-    if (!settings_.gold_links.empty() && settings_.json != "-") std::cout << evaluate::lines_of(score);
+    links_.publish(translator_.source_vocabulary, translator_.target_vocabulary);
   }
 
  private:
@@ -202,16 +230,84 @@ class Alignments {
 
   const Settings& settings_;
   decode::Translator translator_;
-  std::optional<Sink> json_, pharaoh_, lexical_table_, text_;
-  decode::LexicalCounts lexical_counts_;
-  evaluate::AlignmentStatistics statistics_;
+  std::optional<Sink> json_, text_;
+  LinkResults links_;
   std::size_t sentences_ = 0;
 };
 
+/// The pairs that were asked for.
+struct Text {
+  std::vector<std::size_t> lines;  // of the files, from 0
+  std::vector<std::string> sources, targets;
+  std::vector<evaluate::GoldLinks> gold;  // at the root
+};
+
+/// One side of the text of --statistical: its words are what white space separates.
+struct CountedWords {
+  explicit CountedWords(const std::vector<std::string>& lines) {
+    for (const std::string_view symbol : corpus::kSpecialSymbols) id_of(symbol);
+    for (const std::string& line : lines) {
+      std::vector<WordId> sentence;
+      for (const std::string_view word : text::split_views(line)) sentence.push_back(id_of(word));
+      sentences.add(sentence);
+    }
+  }
+  WordId id_of(std::string_view word) {
+    const auto [found, is_new] = ids.emplace(word, static_cast<WordId>(words.size()));
+    if (is_new) words.emplace_back(word);
+    return found->second;
+  }
+
+  std::vector<std::string> words;
+  std::unordered_map<std::string, WordId> ids;
+  Sentences sentences;
+};
+
+/// --statistical: links that are learned from these pairs. At the root.
+void align_by_statistics(const Settings& settings, const Text& text) {
+  LinkResults results(settings);
+  const CountedWords source(text.sources), target(text.targets);
+  const std::size_t pairs = text.lines.size();
+  double cells = 0;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    cells += static_cast<double>(source.sentences.length(i)) * static_cast<double>(target.sentences.length(i));
+    if (text.gold.empty()) continue;
+    evaluate::check_links(text.gold[i].possible, source.sentences.length(i), target.sentences.length(i),
+                          fmt::format("{}, line {}", settings.gold_links, text.lines[i] + 1));
+  }
+  const auto read = [&](std::uint64_t first, std::uint64_t count) {
+    stop_if_signal_came();
+    corpus::Aligner::Pairs block;
+    for (std::size_t i = first; i < first + count; ++i) {
+      block.source.add(source.sentences[i]);
+      block.target.add(target.sentences[i]);
+    }
+    return block;
+  };
+  const corpus::Aligner aligner(pairs, cells, read);
+  for (std::size_t first = 0; first < pairs; first += kPortion) {
+    stop_if_signal_came();
+    std::vector<evaluate::Links> links(std::min(kPortion, pairs - first));
+    parallel_for(links.size(), [&](std::size_t i) {
+      const auto positions = aligner.links(source.sentences[first + i], target.sentences[first + i]);
+      for (std::size_t k = 0; k < positions.size(); k += 2) links[i].push_back({positions[k], positions[k + 1]});
+    });
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      results.add(links[i], source.sentences[first + i], target.sentences[first + i],
+                  text.gold.empty() ? nullptr : &text.gold[first + i]);
+    }
+  }
+  results.publish(corpus::Vocabulary(source.words), corpus::Vocabulary(target.words));
+}
+
 void declare(Options& options, Settings& settings) {
   options.group("Files");
-  options.add("model", settings.model, kInputRun, kRequired,
+  options.add("model", settings.model, kInputRun, kBasic,
               "run directory (its best checkpoint, otherwise its latest) or checkpoint file of a model with attention");
+  options.add("statistical", settings.statistical,
+              "use no model, but link the words of --source and --target as fast_align does (Dyer et al. 2013), by "
+              "what this text itself teaches; words are what white space separates. Writes --pharaoh, --lexical-table "
+              "and the scores of --gold");
   options.add("source", settings.source, kInputFile, kRequired, "source sentences, one per line");
   options.add("target", settings.target, kBasic, kInputFile,
               "translations of --source, line by line; without it the model translates first");
@@ -252,6 +348,14 @@ void declare(Options& options, Settings& settings) {
 }
 
 void check(const Options& options, Settings& settings) {
+  if (settings.statistical) {
+    if (settings.target.empty()) throw UsageError("--target is missing: --statistical learns from pairs of lines");
+    options.refuse(true, {"model", "json", "svg", "bars", "heat-map", "links", "threshold", "precision"},
+                   "--{0} is for the weights of a model, which --statistical has not; leave one of the two out");
+    if (prints_text(settings)) settings.pharaoh = "-";
+  } else if (settings.model.empty()) {
+    throw UsageError("--model is missing: name a run directory or a checkpoint file, or give --statistical");
+  }
   if (!settings.gold_links.empty() && settings.target.empty()) {
     throw UsageError("--target is missing: --gold compares the links of given translations");
   }
@@ -271,13 +375,6 @@ void check(const Options& options, Settings& settings) {
   if (options.given("threshold") && settings.links != "threshold")
     throw UsageError("--threshold applies to --links threshold, but --links is {}", settings.links);
 }
-
-/// The pairs that were asked for.
-struct Text {
-  std::vector<std::size_t> lines;  // of the files, from 0
-  std::vector<std::string> sources, targets;
-  std::vector<evaluate::GoldLinks> gold;  // at the root
-};
 
 Text read_text(const Settings& settings) {
   Text text;
@@ -346,6 +443,13 @@ int work(const Options&, Settings& settings, const comm::Communicator& communica
   root_reads({settings.source, settings.target, settings.gold_links}, settings.threads.stall_timeout, communicator,
              [&] { text = read_text(settings); });
   std::uint64_t line_count = text.sources.size();
+  if (settings.statistical) {
+    communicator.set_stall_timeout(0);  // rank 0 may take as long as it needs
+    comm::root_does(communicator, [&] { decode::until_stopped([&] { align_by_statistics(settings, text); }); });
+    if (comm::stop_signal_came_anywhere(communicator))
+      throw comm::Stopped("a signal asked to stop; nothing was written");
+    return 0;
+  }
   communicator.broadcast(std::span(&line_count, 1));
   auto loaded = train::open_model(settings.model, communicator);
   if (loaded.model.options().attention == model::Attention::kNone) {

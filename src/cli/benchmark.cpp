@@ -188,8 +188,18 @@ class Updates {
   site::Timed run(const corpus::BatchSlice& slice) {
     const double rate = train::learning_rate(train_, {.update = ++update_});
     const Stopwatch watch;
-    const auto result = step_.run(
-        {slice.source, slice.target, slice.batch_pairs, rate, {}, {}, update_, slice.first_pair, slice.pair_stride});
+    const auto result = step_.run({slice.source,
+                                   slice.target,
+                                   slice.batch_pairs,
+                                   rate,
+                                   {},
+                                   {},
+                                   update_,
+                                   slice.first_pair,
+                                   slice.pair_stride,
+                                   slice.links,
+                                   slice.weights,
+                                   slice.sample_words()});
     const double seconds = watch.seconds();
     if (!result.applied) {
       throw comm::AgreedError(
@@ -315,6 +325,7 @@ Batches batches_of(BenchmarkSettings& s, const comm::Communicator& communicator)
   synthetic.target_words = s.model.target_words;
   synthetic.batch_sentences = s.train.batch_sentences;
   synthetic.pool_batches = s.train.pool_batches;
+  synthetic.sampled_softmax = s.train.sampled_softmax;
   synthetic.seed = s.train.seed;
   return Batches(corpus::synthetic_batches(synthetic, s.untimed_updates + s.updates,
                                            static_cast<std::size_t>(communicator.rank()),

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cassert>
 #include <future>
+#include <set>
 #include <utility>
 
 #include "corpus/prepare/pair_stream.h"
@@ -52,6 +53,7 @@ struct Window {
   std::vector<std::uint32_t> order;  // indices into `pairs`
   struct Batch {
     std::size_t begin, end;  // range of `order`
+    std::shared_ptr<const std::vector<WordId>> sample{};
   };
   std::vector<Batch> batches;
 };
@@ -75,6 +77,45 @@ std::vector<Window::Batch> cut_by_words(const std::vector<std::uint64_t>& length
     (cut(middle).size() <= count ? high : low) = middle;
   }
   return cut(high);
+}
+
+void draw_samples(Window& window, std::size_t words) {
+  const std::size_t batches = window.batches.size();
+  for (std::size_t first = 0, end = 0; first < batches; first = end) {
+    std::set<WordId> sample{kEnd};
+    for (std::size_t i = first; i == first || (i < first + batches && sample.size() < words); ++i) {
+      const Window::Batch& batch = window.batches[i % batches];
+      for (std::size_t k = batch.begin; k < batch.end; ++k) {
+        const auto target = window.pairs.target[window.order[k]];
+        sample.insert(target.begin(), target.end());
+      }
+      end = std::min(i + 1, batches);
+    }
+    const auto shared = std::make_shared<const std::vector<WordId>>(sample.begin(), sample.end());
+    for (std::size_t i = first; i < end; ++i) window.batches[i].sample = shared;
+  }
+}
+
+/// The order of Platanios et al. (2019) with the competence that grows as the square root of the time (equation 7): a
+/// batch whose sentences are longer than a share d of all may come once c(t) >= d, which is at the time
+/// (d^2 - c_0^2) / (1 - c_0^2), with c_0 = 0.01; it comes at a random time from then on.
+void order_by_competence(Window& window, Random& random) {
+  const auto length = [&](const Window::Batch& batch) {
+    const std::uint32_t longest = window.order[batch.end - 1];
+    return std::max(window.pairs.source.length(longest), window.pairs.target.length(longest));
+  };
+  std::stable_sort(window.batches.begin(), window.batches.end(),
+                   [&](const auto& a, const auto& b) { return length(a) < length(b); });
+  std::vector<std::pair<double, Window::Batch>> timed;
+  double pairs = 0;
+  for (const Window::Batch& batch : window.batches) {
+    const double difficulty = pairs / static_cast<double>(window.order.size());
+    const double begin = std::max(0.0, (difficulty * difficulty - 1e-4) / (1 - 1e-4));
+    timed.emplace_back(begin + (1 - begin) * random.uniform(), batch);
+    pairs += static_cast<double>(batch.end - batch.begin);
+  }
+  std::stable_sort(timed.begin(), timed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::transform(timed, window.batches.begin(), [](const auto& t) { return t.second; });
 }
 
 /// The corpora of a mixture, the first one first.
@@ -140,6 +181,8 @@ class WindowReader {
       if (options_.shuffle_batches) random.shuffle(cut);
       window.batches.insert(window.batches.end(), cut.begin(), cut.end());
     }
+    if (options_.curriculum && epoch == 0) order_by_competence(window, random);
+    if (options_.sampled_softmax > 0) draw_samples(window, options_.sampled_softmax);
     return window;
   }
 
@@ -230,6 +273,7 @@ struct BatchSequence::Implementation {
     const auto& [source, target, links, weights] = window.pairs;
     BatchSlice slice;
     slice.batch_pairs = batch.end - batch.begin;
+    slice.sample = batch.sample;
     slice.first_pair = rank * run;
     slice.pair_stride = ranks * run;
     for (std::size_t i = batch.begin; i < batch.end; ++i) {

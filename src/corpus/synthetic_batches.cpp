@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <memory>
+#include <set>
 #include <sstream>
 
 #include "rnnsearch/base/error.h"
@@ -90,16 +92,23 @@ std::vector<BatchSlice> synthetic_batches(const SyntheticOptions& options, std::
       slice.batch_pairs = options.batch_sentences;
       slice.first_pair = rank * run;
       slice.pair_stride = ranks * run;
+      std::set<WordId> sample{kEnd};
       for (std::size_t i = 0; i < options.batch_sentences; ++i) {
         const PairLength pair = pool[order[k] * options.batch_sentences + i];
         slice.batch_source_words += pair.source;
         slice.batch_target_words += pair.target;
         const auto source = draw_sentence(pair.source, options.source_words, random);
         const auto target = draw_sentence(pair.target, options.target_words, random);
+        if (options.sampled_softmax > 0) sample.insert(target.begin(), target.end());
         if (i / run % ranks != rank) continue;
         slice.source.add(source);
         slice.target.add(target);
       }
+      if (options.sampled_softmax == 0) continue;
+      for (WordId word = kEnd; word < options.target_words && sample.size() < options.sampled_softmax; ++word) {
+        sample.insert(word);
+      }
+      slice.sample = std::make_shared<const std::vector<WordId>>(sample.begin(), sample.end());
     }
   }
   return slices;

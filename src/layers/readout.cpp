@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rnnsearch/base/ceil_div.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/softmax.h"
@@ -10,6 +11,34 @@
 namespace rnnsearch::layers {
 
 using kernels::Into;
+
+namespace {
+
+// Packs W_o or its transpose. W_o may be the transpose of a table.
+void pack_output(const OutputWeights& output, bool transposed, kernels::PackedMatrix& to,
+                 kernels::Scratch::Frame* frame) {
+  const Matrix& stored = output.is_tied() ? output.E : output.W_o;
+  output.is_tied() != transposed ? to.pack_transposed(stored, frame) : to.pack(stored, frame);
+}
+
+// Zeros in the shapes of the weights of a number of words.
+OutputWeights zeros_like(const OutputWeights& output, std::size_t words, kernels::Scratch::Frame& frame) {
+  OutputWeights zeros;
+  zeros.b_w = {frame.zeros(1, words).data, words};
+  (output.is_tied() ? zeros.E : zeros.W_o) =
+      output.is_tied() ? frame.zeros(words, output.E.cols) : frame.zeros(output.W_o.rows, words);
+  return zeros;
+}
+
+void scatter_add_output(const OutputWeights& from, std::span<const WordId> words, const OutputWeights& to) {
+  for (std::size_t u = 0; u < words.size(); ++u) to.b_w[words[u]] += from.b_w[u];
+  if (from.is_tied()) return kernels::scatter_add_rows(from.E, words, to.E);
+  parallel_for(from.W_o.rows, [&](std::size_t k) {
+    for (std::size_t u = 0; u < words.size(); ++u) to.W_o(k, words[u]) += from.W_o(k, u);
+  });
+}
+
+}  // namespace
 
 Readout::Readout(ReadoutKind kind, const ReadoutWeights& weights, const ReadoutWeights& gradient,
                  const kernels::Scratch& memory)
@@ -76,15 +105,8 @@ Matrix Readout::output_input() {
   return factor_;
 }
 
-// Packs W_o or its transpose. W_o may be the transpose of a table.
-void Readout::pack_output(bool transposed, kernels::PackedMatrix& to, kernels::Scratch::Frame* frame) const {
-  const OutputWeights& output = weights_.output;
-  const Matrix& stored = output.is_tied() ? output.E : output.W_o;
-  output.is_tied() != transposed ? to.pack_transposed(stored, frame) : to.pack(stored, frame);
-}
-
 const kernels::PackedMatrix& Readout::packed_output() {
-  if (packed_W_o_.rows() == 0) pack_output(false, packed_W_o_, nullptr);
+  if (packed_W_o_.rows() == 0) pack_output(weights_.output, false, packed_W_o_, nullptr);
   return packed_W_o_;
 }
 
@@ -92,15 +114,15 @@ const kernels::PackedMatrix& Readout::packed_output() {
 // the bias. Smaller blocks would update the gradient of W_o too often, larger ones would take too much memory. The
 // blocks have about equal size, a multiple of the largest strip of a product.
 template <class Use>
-void Readout::for_logits(ConstMatrix last, const Use& use) {
+void Readout::for_logits(ConstMatrix last, const OutputWeights& output, const Use& use) {
   constexpr std::size_t kRows = 512, kBytes = 60 << 20, kStrip = 32;
-  const std::size_t R = last.rows, K = weights_.output.b_w.size();
+  const std::size_t R = last.rows, K = output.b_w.size();
   const std::size_t most = std::clamp<std::size_t>(kBytes / (K * sizeof(float)), 1, kRows);
   const std::size_t even = ceil_div(R, std::max<std::size_t>(1, ceil_div(R, most)));
   const std::size_t rows = std::min(R, ceil_div(even, kStrip) * kStrip);
   kernels::Scratch::Frame frame(memory_);
   kernels::PackedMatrix W_o;
-  pack_output(false, W_o, &frame);
+  pack_output(output, false, W_o, &frame);
   const auto block = frame.matrix(rows, K);
   for (std::size_t first = 0; first < R; first += rows) {
     const auto logits = block.row_range(0, std::min(rows, R - first));
@@ -110,30 +132,41 @@ void Readout::for_logits(ConstMatrix last, const Use& use) {
 }
 
 void Readout::loss(std::span<const WordId> target, std::span<double> loss) {
-  for_logits(output_input(), [&](std::size_t first, Matrix logits) {
+  for_logits(output_input(), weights_.output, [&](std::size_t first, Matrix logits) {
     kernels::softmax_loss(
         {weights_.output.b_w, logits, target.subspan(first, logits.rows), loss.subspan(first, logits.rows)});
   });
 }
 
-void Readout::loss_and_backward(std::span<const WordId> target, std::span<double> loss, kernels::Scratch::Frame& frame,
-                                double label_smoothing, std::span<const Real> weight) {
+// With a sample V' of the words this is Jean et al. (2015), section 3.1: equations 7 to 10 with the proposal Q that is
+// uniform over V', whose importance weights are those of a softmax over V'.
+void Readout::loss_and_backward(const ReadoutLoss& args, kernels::Scratch::Frame& frame) {
   const auto t = vector(), last = output_input();
   const bool factored = weights_.W_o_left.cols > 0;
   // The gradient takes the place of the input, unless the slope of tanh needs it.
   const bool in_place = factored || dropout_.drops() || kind_ != ReadoutKind::kTanh;
   const auto last_gradient = in_place ? last : frame.matrix(last.rows, last.cols);
   {
-    const OutputWeights& gradient = gradient_.output;
     kernels::Scratch::Frame inner(memory_);
+    const bool sampled = !args.sample.empty();
+    OutputWeights output = weights_.output, gradient = gradient_.output;
+    std::vector<WordId> target(args.target.begin(), args.target.end());
+    if (sampled) {
+      output = zeros_like(weights_.output, args.sample.size(), inner);
+      gradient = zeros_like(weights_.output, args.sample.size(), inner);
+      gather_output(weights_.output, args.sample, output);
+      for (WordId& word : target) {
+        word = static_cast<WordId>(std::ranges::lower_bound(args.sample, word) - args.sample.begin());
+      }
+    }
     kernels::PackedMatrix W_o_transposed;
-    pack_output(true, W_o_transposed, &inner);
-    for_logits(last, [&](std::size_t first, Matrix logits) {
+    pack_output(output, true, W_o_transposed, &inner);
+    for_logits(last, output, [&](std::size_t first, Matrix logits) {
       const std::size_t count = logits.rows;
       const auto rows = last.row_range(first, count);
-      kernels::softmax_cross_entropy({weights_.output.b_w, logits, target.subspan(first, count),
-                                      loss.subspan(first, count), label_smoothing,
-                                      weight.empty() ? weight : weight.subspan(first, count)});
+      kernels::softmax_cross_entropy({output.b_w, logits, std::span(target).subspan(first, count),
+                                      args.loss.subspan(first, count), args.label_smoothing,
+                                      args.weight.empty() ? args.weight : args.weight.subspan(first, count)});
       if (gradient.is_tied()) {
         kernels::accumulate_outer(logits, rows, gradient.E);
       } else {
@@ -142,6 +175,7 @@ void Readout::loss_and_backward(std::span<const WordId> target, std::span<double
       kernels::add_column_sums(logits, gradient.b_w);
       kernels::multiply(logits, W_o_transposed, last_gradient.row_range(first, count));  // last: it may overwrite rows
     });
+    if (sampled) scatter_add_output(gradient, args.sample, gradient_.output);
   }
   t_gradient_ = last_gradient;
   if (factored) {

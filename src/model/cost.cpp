@@ -5,6 +5,7 @@
 namespace rnnsearch::model {
 
 BatchSize& BatchSize::operator+=(const BatchSize& other) {
+  output_share = other.output_share;
   pairs += other.pairs;
   source_words += other.source_words;
   target_words += other.target_words;
@@ -40,9 +41,9 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
     const bool of_input = letter.starts_with('W') && letter != "W_2";  // of a cell
     const auto operations = 2 * static_cast<double>(matrix.count());
     if (letter == "embedding") {
-      if (o.ties_output() && folder != "encoder/") flop.readout += operations * batch.target_words;
+      if (o.ties_output() && folder != "encoder/") flop.readout += operations * batch.target_words * batch.output_share;
     } else if (folder == "readout/") {
-      flop.readout += operations * batch.target_words;
+      flop.readout += operations * batch.target_words * (letter == "W_o" ? batch.output_share : 1);
     } else if (folder == "context/" || folder.ends_with("initial/")) {
       flop.encoder += operations * batch.pairs;
     } else if (folder == "attention/") {

@@ -144,11 +144,13 @@ void Model::Impl::forward_and_backward(const Sentences& source, const Sentences&
                 .source_words = count(encoder.rows().words.size()),
                 .target_words = count(target.words.size()),
                 .source_embeddings = count(encoder.embeddings()),
-                .target_embeddings = count(decoder.embeddings())};
+                .target_embeddings = count(decoder.embeddings()),
+                .output_share = how.sample.empty() ? 1 : count(how.sample.size()) / count(options.target_words)};
 
   PhaseTimes::Scope scope(&phases, Phase::kReadout);
   if (!options.feeds()) readout.forward(0, decoder.for_readout());
-  readout.loss_and_backward(target.words, losses, frame, how.label_smoothing, row_weights(how.weights));
+  const std::vector<Real> of_rows = row_weights(how.weights);
+  readout.loss_and_backward({target.words, losses, how.label_smoothing, of_rows, how.sample}, frame);
   const auto inputs = frame.matrix(target.words.size(), widths.readout_input());
   if (!options.feeds()) {
     readout.backward(0, inputs);

@@ -55,9 +55,11 @@ void declare(OptionList& options, TrainOptions& o) {
               "when the order of the sentence pairs is drawn. every-epoch: again for every epoch; once: every epoch "
               "reads the same batches in the same order, as in the paper; never: pairs are read in the order of the "
               "corpus, which may be a curriculum");
-  options.add("batch-order", o.batch_order, kFixed,
-              "order of the batches that were sorted by length together: shuffled, or by-length, short sentences "
-              "first, as in the paper's code");
+  options.add(
+      "batch-order", o.batch_order, kFixed,
+      "order of the batches that were sorted by length together: shuffled; by-length, short sentences first, as "
+      "in the paper's code; or curriculum, shuffled, but in the first pass over the corpus long sentences come "
+      "later within every 65536 pairs (Platanios et al. 2019), which helps in the first minutes of a training");
   options.add("seed", o.seed, kFixed,
               "random seed of the initial parameters, of the order of the data, and of dropout");
   options.add("prefetch", o.prefetch, kFree,
@@ -96,6 +98,11 @@ void declare(OptionList& options, TrainOptions& o) {
   options.add("label-smoothing", o.label_smoothing, kFree, kShare,
               "share of the probability of each target word that is spread over all words of the vocabulary; reported "
               "losses do not include it. About 0.1 often improves BLEU. 0: no smoothing");
+  options.add("sampled-softmax", o.sampled_softmax, kFixed, within(0, 1e9),
+              "number of target words over which the softmax sums in training: those of as many consecutive batches as "
+              "have this number of distinct words (Jean et al. 2015). For vocabularies of 100,000 words and more; "
+              "losses of training are then those of this softmax, while validation and translation use all words. 0: "
+              "all words");
   options.add("guided-alignment", o.guided_alignment, kFixed, within(0, 1e6),
               "weight of the alignment cost, the cross entropy between the word alignments of the corpus (prepare "
               "--train-alignments) and the attention weights (Chen et al. 2016), relative to the cost of the words; "

@@ -167,7 +167,7 @@ class Trainer {
     };
     const UpdateResult result =
         step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote, state_.update + 1,
-                   slice.first_pair, slice.pair_stride, slice.links, slice.weights});
+                   slice.first_pair, slice.pair_stride, slice.links, slice.weights, slice.sample_words()});
     interval.compute_seconds += result.compute_seconds;
     interval.communication_seconds += result.communication_seconds;
     interval.bytes_sent += result.traffic.bytes_sent;
@@ -398,7 +398,9 @@ corpus::BatchOptions batch_options(const TrainOptions& options) {
   batches.seed = options.seed;
   batches.shuffle = options.shuffle != Shuffle::kNever;
   batches.reshuffle = options.shuffle == Shuffle::kEveryEpoch;
-  batches.shuffle_batches = options.batch_order == BatchOrder::kShuffled;
+  batches.shuffle_batches = options.batch_order != BatchOrder::kByLength;
+  batches.curriculum = options.batch_order == BatchOrder::kCurriculum;
+  batches.sampled_softmax = options.sampled_softmax;
   batches.prefetch = options.prefetch;
   return batches;
 }

@@ -90,6 +90,7 @@ UpdateStep::Accumulated UpdateStep::accumulate(const UpdateInput& input,
   how.label_smoothing = options_.label_smoothing.at(input.update);
   how.guided_alignment = {options_.guided_alignment.at(input.update), &input.links};
   how.weights = input.weights;
+  how.sample = input.sample;
   how.dropout_seed = {options_.seed, input.update, input.first_pair, input.pair_stride};
   if (pieces == 1) {
     how.finished = finished;

@@ -95,6 +95,18 @@ for sentence in json.load(open("all.json"))["sentences"]:
 { grep -q '^alignment error rate  0.0000$' own.score && grep -q '^F1  *1.0000$' own.score; } || fail "its own links: $(<own.score)"
 "$MPIEXEC" -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --gold links | cmp - own.score || fail "two ranks score otherwise than one"
 
+# links without a model, of words that keep their order: the same bytes on any number of ranks
+sed 's/[^ ]*/w&/g' text/train.source >renamed.target
+statistical=(--statistical --source text/train.source --target renamed.target)
+"$RNNSEARCH" align "${statistical[@]}" >diagonal
+awk '{ for (i = 1; i <= NF; ++i) { split($i, ends, "-"); right += ends[1] == ends[2]; ++all } }
+  END { exit !(all > 40000 && right >= 0.99 * all) }' diagonal || fail "--statistical: $(head -n 3 diagonal)"
+"$MPIEXEC" -n 2 "$RNNSEARCH" align "${statistical[@]}" --threads 1 --pharaoh two.diagonal --lexical-table lexical
+cmp diagonal two.diagonal || fail "--statistical on two ranks"
+awk '$1 != "w" $2 { ++wrong } END { exit !(NR == 30 && !wrong) }' lexical || fail "the table of --statistical: $(head lexical)"
+refused 2 "--model|--statistical" "$RNNSEARCH" align --model run "${statistical[@]}"
+refused 2 "--model is missing" "$RNNSEARCH" align --source text/test.source
+
 # wrong input
 align=("$RNNSEARCH" align --model run --source text/test.source)
 refused 1 "plain|has no attention" "$RNNSEARCH" align --model plain --source text/test.source --json x.json

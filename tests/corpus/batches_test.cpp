@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "rnnsearch/corpus/format.h"
@@ -415,6 +417,58 @@ TEST(BatchSequence, FillsBatchesWithWordsAsEvenlyAsTheirLimitAllows) {
     }
     end_pool();
   }
+}
+
+TEST(BatchSequence, SamplesTheWordsOfConsecutiveBatches) {
+  const Tiny tiny(211);
+  BatchOptions options = small_options();
+  options.sampled_softmax = 18;
+  BatchSequence sequence(tiny.corpus, options, 0, 1), second_of_two(tiny.corpus, options, 1, 2);
+  std::set<const std::vector<WordId>*> samples;
+  std::vector<std::shared_ptr<const std::vector<WordId>>> kept;
+  while (sequence.position().epoch == 0) {
+    const DataPosition before = sequence.position();
+    const BatchSlice slice = sequence.next();
+    const std::span<const WordId> sample = slice.sample_words();
+    EXPECT_THAT(second_of_two.next().sample_words(), testing::ElementsAreArray(sample)) << "of any rank";
+    EXPECT_TRUE(std::ranges::is_sorted(sample));
+    EXPECT_TRUE(std::ranges::binary_search(sample, kEnd));
+    for (const WordId word : slice.target.words) EXPECT_TRUE(std::ranges::binary_search(sample, word)) << word;
+    EXPECT_GE(sample.size(), 18u);
+    samples.insert(slice.sample.get());
+    kept.push_back(slice.sample);
+    BatchSequence resumed(tiny.corpus, options, 0, 1);
+    resumed.seek(before);
+    EXPECT_THAT(resumed.next().sample_words(), testing::ElementsAreArray(sample));
+  }
+  EXPECT_GT(samples.size(), 3u);
+  EXPECT_LT(samples.size(), kept.size()) << "batches share a sample";
+}
+
+TEST(BatchSequence, LetsShortSentencesComeFirstInACurriculum) {
+  const Tiny tiny(480);
+  BatchOptions options = small_options();
+  options.window_blocks = 100;
+  options.curriculum = true;
+  BatchSequence sequence(tiny.corpus, options, 0, 1);
+  const auto longest_means = [&] {  // the mean of the longest sentences of the batches of each third of an epoch
+    std::vector<double> longest;
+    const std::uint64_t epoch = sequence.position().epoch;
+    while (sequence.position().epoch == epoch) {
+      const BatchSlice slice = sequence.next();
+      longest.push_back(static_cast<double>(
+          std::max(slice.source.length(slice.source.size() - 1), slice.target.length(slice.target.size() - 1))));
+    }
+    const std::size_t third = longest.size() / 3;
+    const auto mean = [&](std::size_t first) {
+      return std::accumulate(&longest[first], &longest[first] + third, 0.0) / static_cast<double>(third);
+    };
+    return std::array{mean(0), mean(third), mean(2 * third)};
+  };
+  const auto first = longest_means(), second = longest_means();
+  EXPECT_LT(first[0] + 1, first[1]);
+  EXPECT_LT(first[1] + 1, first[2]);
+  EXPECT_NEAR(second[0], second[2], 1);
 }
 
 TEST(BatchSequence, BalancesTheSlices) {

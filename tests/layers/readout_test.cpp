@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "tests/layers/fixtures.h"
@@ -11,10 +13,10 @@ namespace rnnsearch::layers {
 namespace {
 
 struct Owned {  // weights or their gradient
-  Matrix W, b, W_2, b_2, W_o_left, W_o, b_w;
+  Matrix W, b, W_2, b_2, W_o_left, W_o, b_w, E;
 
   ReadoutWeights views() {
-    return {W.view(), b.span(), W_2.view(), b_2.span(), W_o_left.view(), {W_o.view(), b_w.span()}};
+    return {W.view(), b.span(), W_2.view(), b_2.span(), W_o_left.view(), {W_o.view(), b_w.span(), E.view()}};
   }
 };
 
@@ -22,7 +24,8 @@ constexpr std::size_t n = 4, m = 3, kContext = 5, l = 6;
 
 /// Every weight matrix of a kind as `make` makes them. rank 0: W_o is not factored.
 template <class Make>
-Owned owned(ReadoutKind kind, std::size_t rank, std::size_t K, const Make& make, bool affine = false) {
+Owned owned(ReadoutKind kind, std::size_t rank, std::size_t K, const Make& make, bool affine = false,
+            bool tied = false) {
   const bool linear = kind == ReadoutKind::kLinear && !affine, mlp = kind == ReadoutKind::kMlp;
   const std::size_t sums = linear ? 0 : kind == ReadoutKind::kMaxout ? 2 * l : l;
   const std::size_t H = linear ? n + m + kContext : l;
@@ -31,14 +34,15 @@ Owned owned(ReadoutKind kind, std::size_t rank, std::size_t K, const Make& make,
           mlp ? make(sums, H) : Matrix(),
           mlp ? make(1, H) : Matrix(),
           rank > 0 ? make(H, rank) : Matrix(),
-          make(rank > 0 ? rank : H, K),
-          make(1, K)};
+          tied ? Matrix() : make(rank > 0 ? rank : H, K),
+          make(1, K),
+          tied ? make(K, H) : Matrix()};
 }
 
 struct Case {
   ReadoutKind kind = ReadoutKind::kMaxout;
   std::size_t rank = 0;
-  bool drops = false, affine = false;
+  bool drops = false, affine = false, tied = false;
 };
 
 class Readouts : public testing::TestWithParam<Case> {
@@ -48,9 +52,11 @@ class Readouts : public testing::TestWithParam<Case> {
   const std::size_t rank = GetParam().rank;
   Random random{5};
   Owned weights = owned(
-      kind, rank, K, [&](auto rows, auto cols) { return random_matrix(random, rows, cols); }, GetParam().affine);
+      kind, rank, K, [&](auto rows, auto cols) { return random_matrix(random, rows, cols); }, GetParam().affine,
+      GetParam().tied);
   Owned gradient = owned(
-      kind, rank, K, [](auto rows, auto cols) { return Matrix(rows, cols, kBefore); }, GetParam().affine);
+      kind, rank, K, [](auto rows, auto cols) { return Matrix(rows, cols, kBefore); }, GetParam().affine,
+      GetParam().tied);
   Matrix state = random_matrix(random, R, n), word = random_matrix(random, R, m);
   Matrix context = random_matrix(random, R, kContext);
   std::vector<WordId> target = {3, 0, 10, 3, 5, 2, 2, 9, 3};
@@ -78,33 +84,42 @@ class Readouts : public testing::TestWithParam<Case> {
     readout.log_probabilities(log_p.view());
     return log_p;
   }
-  void expect_central_differences(double label_smoothing);
+  void expect_central_differences(double label_smoothing, const std::vector<WordId>& sample = {});
 };
 
-void Readouts::expect_central_differences(double label_smoothing) {
+void Readouts::expect_central_differences(double label_smoothing, const std::vector<WordId>& sample) {
+  std::vector<WordId> words(K);
+  std::iota(words.begin(), words.end(), 0);
+  if (!sample.empty()) words = sample;
+  const auto in_sample = [&](Matrix& log_p, std::size_t i, std::size_t k) {  // log p(k) of the softmax over `words`
+    double total = 0;
+    for (const WordId one : words) total += std::exp(log_p.view()(i, one));
+    return log_p.view()(i, k) - std::log(total);
+  };
   const auto loss = [&] {  // from the log-probabilities, word by word
     Matrix log_p = log_probabilities();
     double sum = 0;
     for (std::size_t i = 0; i < R; ++i) {
-      for (std::size_t k = 0; k < K; ++k) {
-        sum -= ((k == target[i] ? 1 - label_smoothing : 0) + label_smoothing / K) * log_p.view()(i, k);
+      for (const WordId k : words) {
+        const double share = label_smoothing / static_cast<double>(words.size());
+        sum -= ((k == target[i] ? 1 - label_smoothing : 0) + share) * in_sample(log_p, i, k);
       }
     }
     return sum;
   };
-  const std::vector<double> expected = losses();
   std::vector<double> found(R, -1);
   Matrix inputs(R, n + m + kContext);
   {
     kernels::Scratch::Frame frame(memory);
     readout.begin(R, frame, dropout);
     readout.forward(0, input());
-    readout.loss_and_backward(target, found, frame, label_smoothing);
+    readout.loss_and_backward({target, found, label_smoothing, {}, sample}, frame);
     readout.backward(4, inputs.view().row_range(4, R - 4));  // step by step, as with a vector that is fed back
     readout.backward(0, inputs.view().row_range(0, 4));
     readout.accumulate(input());
   }
-  for (std::size_t i = 0; i < R; ++i) EXPECT_NEAR(found[i], expected[i], 1e-12);
+  Matrix log_p = log_probabilities();
+  for (std::size_t i = 0; i < R; ++i) EXPECT_NEAR(found[i], -in_sample(log_p, i, target[i]), 1e-12);
   const auto check = [&](const char* name, Matrix& values, Matrix& of) {
     if (values.rows > 0) expect_gradient(name, values.span(), of.span(), kBefore, loss);
   };
@@ -115,6 +130,7 @@ void Readouts::expect_central_differences(double label_smoothing) {
   check("W_o_left", weights.W_o_left, gradient.W_o_left);
   check("W_o", weights.W_o, gradient.W_o);
   check("b_w", weights.b_w, gradient.b_w);
+  check("E", weights.E, gradient.E);
   const auto check_input = [&](const char* name, Matrix& values, std::size_t column) {
     std::vector<double> of;
     for (std::size_t i = 0; i < R; ++i) {
@@ -135,6 +151,15 @@ TEST_P(Readouts, BackwardEqualsCentralDifferencesOfTheSmoothedLoss) {
   expect_central_differences(0.2);
 }
 
+TEST_P(Readouts, BackwardEqualsCentralDifferencesOfASampledSoftmax) {
+  std::vector<WordId> sample(target.begin(), target.end());
+  sample.push_back(0);
+  std::ranges::sort(sample);
+  sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
+  ASSERT_LT(sample.size(), K);
+  expect_central_differences(0.2, sample);
+}
+
 TEST_P(Readouts, LoseMinusTheLogarithmOfTheTargetsProbability) {
   Matrix log_p = log_probabilities();
   const std::vector<double> loss = losses();
@@ -148,7 +173,7 @@ TEST_P(Readouts, LoseMinusTheLogarithmOfTheTargetsProbability) {
 
 std::string name_of_case(const testing::TestParamInfo<Case>& chosen) {
   return (chosen.param.affine ? "affine" : name_of(chosen.param.kind)) + "_rank_" + std::to_string(chosen.param.rank) +
-         (chosen.param.drops ? "_dropping" : "");
+         (chosen.param.drops ? "_dropping" : "") + (chosen.param.tied ? "_tied" : "");
 }
 INSTANTIATE_TEST_SUITE_P(Every, Readouts,
                          testing::Values(Case{}, Case{.rank = 1}, Case{.rank = 7}, Case{.drops = true},
@@ -156,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Readouts,
                                          Case{ReadoutKind::kTanh, 0, true}, Case{ReadoutKind::kLinear},
                                          Case{ReadoutKind::kLinear, 3, true},
                                          Case{.kind = ReadoutKind::kLinear, .affine = true}, Case{ReadoutKind::kMlp},
-                                         Case{ReadoutKind::kMlp, 3, true}),
+                                         Case{.drops = true, .tied = true}, Case{ReadoutKind::kMlp, 3, true}),
                          name_of_case);
 
 /// Logits exist a block of rows at a time: many blocks, the last one not whole, must give what each row gives alone.
@@ -182,7 +207,7 @@ TEST(ReadoutBlocks, GiveEachRowTheLossItHasAlone) {
     readout.forward(0, input);
     std::vector<double> forward_only(count, -1);
     readout.loss(targets, forward_only);
-    readout.loss_and_backward(targets, losses, frame);
+    readout.loss_and_backward({targets, losses}, frame);
     for (std::size_t i = 0; i < count; ++i) EXPECT_NEAR(forward_only[i], losses[i], 1e-12) << first + i;
     Matrix rows(count, n + m + kContext);
     readout.backward(0, rows.view());

@@ -22,6 +22,11 @@
 // Other corpora may be mixed in (mixture.h). An epoch is then one of the mixture, a window holds pairs of all corpora
 // in the shares of the mixture, and everything above holds for these pairs. Without shuffling, the corpora take turns.
 //
+// With `sampled_softmax`, consecutive batches of a window share a sample of the target vocabulary: </s> and the words of
+// their targets. They are as many batches as it takes to reach that number of words (Jean, Cho, Memisevic and Bengio 2015,
+// section 3.1: a sample for each partition of the text). The last batches of a window also have the words of the first
+// ones, if they have too few of their own.
+//
 // While the batches of one window are used, a background thread reads, shuffles, sorts and divides the next window.
 // Memory: these two windows, and the order of the blocks with 4 bytes for each block (160 kB for 40 million pairs).
 #pragma once
@@ -29,6 +34,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
@@ -46,7 +52,9 @@ struct BatchOptions {
   bool shuffle = true;          // shuffle the pairs; false: use the order of the corpus
   bool reshuffle = true;        // shuffle each epoch anew; false: use the order of epoch 0 in all epochs (paper, B.2)
   bool shuffle_batches = true;  // shuffle the batches of a pool; false: short sentences first (GroundHog)
+  bool curriculum = false;      // let long sentences come later in each window of epoch 0
   bool prefetch = true;         // read the next window in the background; this does not change the batches
+  std::uint64_t sampled_softmax = 0;  // if not 0, the number of target words of BatchSlice::sample
 };
 
 /// A position in the training data, always at the start of a batch: `pairs` pairs of epoch `epoch` have been used. The
@@ -61,8 +69,10 @@ struct DataPosition {
 /// nevertheless.
 struct BatchSlice {
   Sentences source, target;
-  Sentences links{};              // of each pair, as in PairBlock, if one of the corpora has alignments
-  std::vector<float> weights{};   // of each pair; all are 1 if it is empty
+  Sentences links{};             // of each pair, as in PairBlock, if one of the corpora has alignments
+  std::vector<float> weights{};  // of each pair; all are 1 if it is empty
+  std::shared_ptr<const std::vector<WordId>> sample;  // with sampled_softmax
+  std::span<const WordId> sample_words() const { return sample ? *sample : std::span<const WordId>{}; }
   std::uint64_t batch_pairs = 0;  // pairs in the global batch
   // With runs of one pair, pair i of the slice is pair first_pair + i * pair_stride of the global batch. Otherwise
   // `first_pair` and `pair_stride` are those of the first pairs of the runs.

@@ -26,6 +26,8 @@ struct SyntheticOptions {
   std::vector<PairLength> lengths;                 // at least one; more pairs than these repeat them
   std::size_t source_words = 0, target_words = 0;  // sizes of the vocabularies
   std::uint64_t batch_sentences = 80, pool_batches = 20;
+  std::uint64_t sampled_softmax =
+      0;  // if not 0, the size of BatchSlice::sample: the batch's words, and the most frequent
   std::uint64_t seed = 1;
 };
 

@@ -37,6 +37,15 @@ struct ReadoutWeights {
 /// copy is needed. In bf16 the division into blocks is part of the bits.
 using ReadoutInput = std::vector<ConstMatrix>;
 
+struct ReadoutLoss {
+  std::span<const WordId> target;  // [rows]
+  std::span<double> loss;          // [rows] out, not smoothed
+  double label_smoothing = 0;      // the gradient is that of the smoothed cross entropy (kernels/softmax.h)
+  std::span<const Real> weight{};  // [rows], by which the gradients of the losses are multiplied, or empty
+  /// The words over which the softmax sums, ascending, all targets among them; empty: all words of the vocabulary.
+  std::span<const WordId> sample{};
+};
+
 /// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
 class Readout {
  public:
@@ -57,11 +66,8 @@ class Readout {
   /// loss[i] = -log p(target[i]) of all rows.
   void loss(std::span<const WordId> target, std::span<double> loss);
   /// Computes the same losses and the gradient of their sum: ADDS to that of W_o_left, W_o and b_w, and writes
-  /// vector_gradient(); `vector` is not valid afterwards. With label_smoothing it is the gradient of the smoothed cross
-  /// entropy (kernels/softmax.h), while the losses are not smoothed. frame: as for `begin`. weight: [rows], by which the
-  /// gradients of the losses are multiplied, or empty.
-  void loss_and_backward(std::span<const WordId> target, std::span<double> loss, kernels::Scratch::Frame& frame,
-                         double label_smoothing = 0, std::span<const Real> weight = {});
+  /// vector_gradient(); `vector` is not valid afterwards. frame: as for `begin`.
+  void loss_and_backward(const ReadoutLoss& args, kernels::Scratch::Frame& frame);
   /// [rows, H]. A caller that feeds t back may add to it before `backward`.
   Matrix vector_gradient() const { return t_gradient_; }
   /// input_gradient [R, I] out; overwrites vector_gradient().
@@ -87,11 +93,10 @@ class Readout {
   void times(ConstMatrix a, ConstMatrix W, kernels::PackedMatrix& packed, Matrix c, kernels::Into into) const;
   void times_transposed(ConstMatrix a, ConstMatrix W, const kernels::PackedMatrix& packed, Matrix c) const;
   Matrix output_input();
-  void pack_output(bool transposed, kernels::PackedMatrix& to, kernels::Scratch::Frame* frame) const;
   const kernels::PackedMatrix& packed_output();
   void all_log_probabilities(ConstMatrix last, const ShortlistRows& lists, Matrix log_probabilities);
   template <class Use>
-  void for_logits(ConstMatrix last, const Use& use);
+  void for_logits(ConstMatrix last, const OutputWeights& output, const Use& use);
 
   ReadoutKind kind_;
   ReadoutWeights weights_, gradient_;

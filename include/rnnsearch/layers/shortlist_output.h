@@ -26,6 +26,9 @@ struct OutputWeights {
   bool is_tied() const { return E.rows > 0; }
 };
 
+/// Copies the columns of W_o, or the rows of E, and the elements of b_w of these words to `to`, which has their shapes.
+void gather_output(const OutputWeights& from, std::span<const WordId> words, const OutputWeights& to);
+
 /// The output layer of the sentences that are searched together. Sentences in a row share one product with the columns
 /// of the union of their lists; then each row takes the columns of its own sentence's list, in the order of the
 /// vocabulary, and its softmax sums over these alone. So the bits of a row depend neither on the other sentences nor on

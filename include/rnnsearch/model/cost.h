@@ -11,6 +11,7 @@ struct BatchSize {
   /// The embeddings that are multiplied: by default those of all words; fewer where a word that the batch has several
   /// times is multiplied once.
   double source_embeddings = source_words, target_embeddings = target_words;
+  double output_share = 1;  // of the target vocabulary, over which the softmax sums
   BatchSize& operator+=(const BatchSize& other);
 };
 

@@ -84,6 +84,9 @@ struct GradientOptions {
   /// The weight of each pair: the gradient is that of the sum over the pairs of weight times cost, guided alignment
   /// included; the losses are not weighted. All are 1 if it is empty.
   std::span<const float> weights{};
+  /// The target words over which the softmax sums, ascending, with </s> and all words of the targets (Jean et al. 2015,
+  /// section 3.1); empty: the whole vocabulary. The loss is that of this softmax.
+  std::span<const WordId> sample{};
 };
 
 /// The parameters of a Model(options), without allocating them. Throws Error as check(options) does.

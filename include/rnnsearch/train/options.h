@@ -15,9 +15,9 @@ enum class Shuffle { kEveryEpoch, kOnce, kNever };
 constexpr auto names_of(Shuffle) {
   return in_order<Shuffle>({"every-epoch", "once", "never"});
 }
-enum class BatchOrder { kShuffled, kByLength };
+enum class BatchOrder { kShuffled, kByLength, kCurriculum };
 constexpr auto names_of(BatchOrder) {
-  return in_order<BatchOrder>({"shuffled", "by-length"});
+  return in_order<BatchOrder>({"shuffled", "by-length", "curriculum"});
 }
 enum class OptimizerKind { kAdadelta, kAdam, kSgd };
 constexpr auto names_of(OptimizerKind) {
@@ -51,7 +51,7 @@ struct TrainOptions {
   /// (paper, appendix B.2: "shuffled once"). never: the order of the corpus.
   Shuffle shuffle = Shuffle::kEveryEpoch;
   /// The order in which batches that were sorted by length together are used: random, or short sentences first
-  /// (GroundHog: get_homogenous_batch_iter).
+  /// (GroundHog: get_homogenous_batch_iter), or by a curriculum (corpus/batches.h).
   BatchOrder batch_order = BatchOrder::kShuffled;
   std::uint64_t seed = 1;  // for the initial parameters and the order of the data
   bool prefetch = true;    // read sentences ahead on a separate thread; the batches are the same with and without
@@ -72,6 +72,9 @@ struct TrainOptions {
   /// Epsilon of Szegedy et al. (2016), section 7: the gradient is that of the cross entropy with
   /// (1 - epsilon) onehot(target) + epsilon / K. Reported losses are without smoothing. 0: none.
   Ramp label_smoothing;
+  /// If not 0, the softmax of training sums over this number of target words or a few more, which are those of
+  /// consecutive batches (corpus/batches.h).
+  std::uint64_t sampled_softmax = 0;
   /// The weight of the alignment cost of Chen, Matusov, Khadivi and Peter (2016), see model::GuidedAlignment; that of
   /// the cross entropy is 1. Reported losses are without it. 0: none.
   Ramp guided_alignment;

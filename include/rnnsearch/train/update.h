@@ -36,6 +36,7 @@ struct UpdateInput {
   const Sentences& links = kNoLinks;
   static inline const Sentences kNoLinks{};
   std::span<const float> weights{};  // of the pairs, as in model::GradientOptions
+  std::span<const WordId> sample{};  // of the target vocabulary, as there; the same on all ranks
 };
 
 struct UpdateResult {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "corpus/prepare/aligner.h"
+#include "rnnsearch/corpus/aligner.h"
 #include "corpus/prepare/difference.h"
 #include "corpus/prepare/temporary_file.h"
 #include "rnnsearch/base/error.h"

@@ -1,4 +1,4 @@
-#include "corpus/prepare/aligner.h"
+#include "rnnsearch/corpus/aligner.h"
 
 #include <algorithm>
 #include <bit>
