@@ -1,12 +1,7 @@
 #include "rnnsearch/cli/command.h"
 
-#include <filesystem>
 #include <iostream>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/train/average.h"
 #include "rnnsearch/train/run_directory.h"
@@ -26,10 +21,9 @@ struct Settings {
 
 std::vector<fs::path> newest_of(const fs::path& run, std::uint64_t last) {
   auto paths = train::checkpoints_of(run);
-  if (paths.size() < last) {
+  if (paths.size() < last)
     throw Error("--last is {0} but {1} holds {2}; ask for fewer, or train with --keep-checkpoints {0}", last, run,
                 counted(paths.size(), "checkpoint"));
-  }
   paths.resize(last);
   return paths;
 }
@@ -47,9 +41,8 @@ void declare(Options& options, Settings& s) {
 }
 
 void check(const Options&, Settings& s) {
-  if (s.run.has_value() == !s.checkpoints.empty()) {
+  if (s.run.has_value() == !s.checkpoints.empty())
     throw UsageError("give either --checkpoint, once for each, or --run and --last");
-  }
   if (s.run.has_value() != s.last.has_value()) throw UsageError("--run and --last belong together; give both");
 }
 
@@ -70,10 +63,10 @@ int work(const Options&, Settings& s, const comm::Communicator&) {
 std::unique_ptr<Invocation> make_average() {
   return invocation_of<Settings>(
       {"average",
-       "Writes the mean of the parameters of several checkpoints of one training, which often translates "
-       "better than each of them. Every command except train accepts the result; training cannot resume "
-       "from it, because optimizer states are not averaged. Give either the checkpoints, or a run and the "
-       "number of its newest checkpoints to use.",
+       "Writes the mean of the parameters of several checkpoints of one training, which often translates better than "
+       "each of them. Every command except train accepts the result; training cannot resume from it, because optimizer "
+       "states are not averaged. Give either the checkpoints, or a run and the number of its newest checkpoints to "
+       "use.",
        "--run runs/small --last 5 --output mean.h5"},
       declare, check, work);
 }

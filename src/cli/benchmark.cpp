@@ -1,21 +1,12 @@
 #include "rnnsearch/cli/command.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/options/common.h"
 #include "cli/options/training_options.h"
 #include "cli/progress.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/phases.h"
@@ -148,24 +139,21 @@ void check(const Options& options, BenchmarkSettings& s) {
   refuse_with("lengths", {"source-length", "target-length"}, "the file gives the length of every sentence");
   refuse_with("corpus", {"source-length", "target-length"}, "the corpus gives the length of every sentence");
   refuse_with("corpus", {"lengths"}, "both determine the sentences of a batch");
-  if (s.train.batch_words > 0 && !options.given("corpus")) {
+  if (s.train.batch_words > 0 && !options.given("corpus"))
     throw UsageError("--batch-words needs --corpus: without it the size of a batch is counted in sentences");
-  }
   refuse_with("corpus", {"source-words", "target-words"}, "the corpus has its vocabularies");
   options.refuse(s.decode, {"estimate-updates"},
                  "--{0} and --decode: updates belong to training, not to translation; give one of the two");
-  if (!s.decode && s.precision == "int8") {
+  if (!s.decode && s.precision == "int8")
     throw UsageError("--precision int8 applies to translation; give it with --decode");
-  }
   options.refuse(!s.decode, {"beam", "latency-sentences", "shortlist-frequent", "shortlist-translations"},
                  "--{0} applies to translation; give it with --decode");
   if (s.thread_counts) {
     std::vector<std::uint64_t>& counts = *s.thread_counts;
-    std::sort(counts.begin(), counts.end());
-    if (counts.empty() || counts.front() < 1 || counts.back() > kMostThreads) {
+    std::ranges::sort(counts);
+    if (counts.empty() || counts.front() < 1 || counts.back() > kMostThreads)
       throw UsageError("--threads is '{}' but must be whole numbers from 1 to {} with commas between them",
                        value::write(counts), kMostThreads);
-    }
     if (std::adjacent_find(counts.begin(), counts.end()) != counts.end())
       throw UsageError("--threads has a number twice ({}); give each once", value::write(counts));
   }
@@ -178,51 +166,6 @@ model::ProductFlop sum_of(const model::ProductFlop& own, const comm::Communicato
   communicator.all_reduce(std::span<double>(sums));
   return {sums[0], sums[1], sums[2]};
 }
-
-/// Updates of an untrained model by the code that trains.
-class Updates {
- public:
-  Updates(const BenchmarkSettings& s, const comm::Communicator& communicator, model::Model& model)
-      : train_(s.train), world_(communicator), model_(model.options()), step_(communicator, model, s.train) {}
-
-  site::Timed run(const corpus::BatchSlice& slice) {
-    const double rate = train::learning_rate(train_, {.update = ++update_});
-    const Stopwatch watch;
-    const auto result = step_.run({slice.source,
-                                   slice.target,
-                                   slice.batch_pairs,
-                                   rate,
-                                   {},
-                                   {},
-                                   update_,
-                                   slice.first_pair,
-                                   slice.pair_stride,
-                                   slice.links,
-                                   slice.weights,
-                                   slice.sample_words()});
-    const double seconds = watch.seconds();
-    if (!result.applied) {
-      throw comm::AgreedError(
-          fmt::format("the gradient of update {} is not finite, so updates cannot be timed; try a lower learning-rate "
-                      "or initial-deviation",
-                      update_));
-    }
-    return {seconds,
-            static_cast<double>(slice.batch_target_words),
-            result.negative_log_likelihood,
-            sum_of(model::update_flop(model_, result.own_batch), world_),
-            result.phases,
-            result.traffic,
-            result.part_seconds};
-  }
-
- private:
-  const train::TrainOptions& train_;
-  const comm::Communicator& world_;
-  const model::ModelOptions& model_;
-  train::UpdateStep step_;
-  std::uint64_t update_ = 0;
-};
 
 // For translations by an untrained model, which ends nothing.
 decode::SearchOptions endless(decode::SearchOptions search) {
@@ -238,69 +181,28 @@ void set_lengths(decode::SearchOptions& search, double target_words, double Tx) 
   search.minimum_length_ratio = search.maximum_length_ratio;
 }
 
-/// Translations by an untrained model, all of the length that the targets of a batch have in proportion to its sources.
-class Translations {
- public:
-  Translations(const BenchmarkSettings& s, const comm::Communicator& communicator, model::Model& model)
-      : search_(endless(s.search)), world_(communicator), model_(model) {}
-
-  site::Timed run(const corpus::BatchSlice& slice) {
-    set_lengths(search_, static_cast<double>(slice.batch_target_words), site::source_lengths(model_.options(), slice));
-    search_.batch_sentences = std::max<std::size_t>(slice.source.size(), 1);
-    site::Timed timed;
-    PhaseTimes& phases = model_.phases();
-    phases.clear();
-    const Stopwatch watch;
-    const auto translations = decode::translate(model_, slice.source, search_);
-    {
-      const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
-      double sums[] = {0, 0};  // words, translations that are NaN
-      for (const auto& best : translations) {
-        sums[0] += static_cast<double>(best.front().words.size());
-        sums[1] += best.front().is_nan() ? 1 : 0;
-      }
-      world_.all_reduce(std::span<double>(sums));  // waits for the slowest rank
-      timed.target_words = sums[0];
-      if (sums[1] > 0) {
-        throw comm::AgreedError(
-            "the untrained model computes NaN, so translation cannot be timed; try a lower "
-            "initial-deviation");
-      }
-    }
-    timed.seconds = watch.seconds();
-    timed.phases = phases;
-    timed.flop = flop_of(slice.source, translations);
-    return timed;
+// COLLECTIVE. The products of translations on all ranks. In the first step of a search a sentence has one hypothesis,
+// and then as many as the beam is wide.
+model::ProductFlop flop_of(const Sentences& sources, const std::vector<std::vector<decode::Translation>>& translations,
+                           model::ModelOptions options, const decode::SearchOptions& search,
+                           const comm::Communicator& communicator) {
+  model::ProductFlop flop;
+  std::set<WordId> embedded;  // the sentences are encoded together, and an embedding is multiplied for all of them
+  if (options.source_end) embedded.insert(kEnd);
+  if (options.source_start) embedded.insert(kStart);
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    if (search.shortlist) options.target_words = search.shortlist->words_for(sources[b]).size();
+    const std::size_t read = options.source_length(sources.length(b)) + (options.source_start ? 1 : 0);
+    const auto steps = static_cast<double>(translations[b].front().words.size());
+    embedded.insert(sources[b].begin(), sources[b].end());
+    flop += model::forward_flop(options, {.pairs = 1,
+                                          .source_words = static_cast<double>(read),
+                                          .target_words = 1 + (steps - 1) * static_cast<double>(search.beam),
+                                          .source_embeddings = 0});
   }
-
- private:
-  // COLLECTIVE. Those of all ranks. In the first step of a search a sentence has one hypothesis, and then as many as
-  // the beam is wide.
-  model::ProductFlop flop_of(const Sentences& sources,
-                             const std::vector<std::vector<decode::Translation>>& translations) {
-    model::ModelOptions options = model_.options();
-    model::ProductFlop flop;
-    std::set<WordId> embedded;  // the sentences are encoded together, and an embedding is multiplied for all of them
-    if (options.source_end) embedded.insert(kEnd);
-    if (options.source_start) embedded.insert(kStart);
-    for (std::size_t b = 0; b < sources.size(); ++b) {
-      if (search_.shortlist) options.target_words = search_.shortlist->words_for(sources[b]).size();
-      const std::size_t read = options.source_length(sources.length(b)) + (options.source_start ? 1 : 0);
-      const auto steps = static_cast<double>(translations[b].front().words.size());
-      embedded.insert(sources[b].begin(), sources[b].end());
-      flop += model::forward_flop(options, {.pairs = 1,
-                                            .source_words = static_cast<double>(read),
-                                            .target_words = 1 + (steps - 1) * static_cast<double>(search_.beam),
-                                            .source_embeddings = 0});
-    }
-    flop += model::forward_flop(options, {.source_embeddings = static_cast<double>(embedded.size())});
-    return sum_of(flop, world_);
-  }
-
-  decode::SearchOptions search_;
-  const comm::Communicator& world_;
-  model::Model& model_;
-};
+  flop += model::forward_flop(options, {.source_embeddings = static_cast<double>(embedded.size())});
+  return sum_of(flop, communicator);
+}
 
 /// COLLECTIVE. May set the sizes of the vocabularies.
 Batches batches_of(BenchmarkSettings& s, const comm::Communicator& communicator) {
@@ -373,9 +275,8 @@ site::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Mo
     search.batch_sentences = together;
     const Stopwatch watch;
     double words = 0;
-    for (const auto& best : decode::translate(model, first.source, search)) {
+    for (const auto& best : decode::translate(model, first.source, search))
       words += static_cast<double>(best.front().words.size());
-    }
     latency.rates.push_back({together, words / watch.seconds()});
     if (together >= first.source.size()) break;
   }
@@ -383,16 +284,68 @@ site::Latency latency_of(const BenchmarkSettings& s, Batches& batches, model::Mo
   return latency;
 }
 
-/// Makes an update of each batch, or with --decode its translation, and times it. The arguments must outlive what is
-/// returned, and the model's parameters change with each update. It is COLLECTIVE and throws AgreedError when the model
-/// computes no numbers.
-std::function<site::Timed(const corpus::BatchSlice&)> work_of(const BenchmarkSettings& s,
-                                                              const comm::Communicator& communicator,
-                                                              model::Model& model) {
-  if (s.decode) {
-    return [timed = Translations(s, communicator, model)](const auto& batch) mutable { return timed.run(batch); };
-  }
-  return [timed = std::make_shared<Updates>(s, communicator, model)](const auto& batch) { return timed->run(batch); };
+/// COLLECTIVE. Makes an update of a batch, or translates it, and times it. Throws AgreedError when the model computes
+/// NaN. What it was made of must outlive it.
+using TimedWork = std::function<site::Timed(const corpus::BatchSlice&)>;
+
+/// Updates of an untrained model by the code that trains; they change its parameters.
+TimedWork updates_of(const BenchmarkSettings& s, const comm::Communicator& communicator, model::Model& model) {
+  const auto step = std::make_shared<train::UpdateStep>(communicator, model, s.train);
+  return [&, step, update = std::uint64_t{0}](const corpus::BatchSlice& slice) mutable -> site::Timed {
+    const double rate = train::learning_rate(s.train, {.update = ++update});
+    const Stopwatch watch;
+    const auto result = step->run({.source = slice.source,
+                                   .target = slice.target,
+                                   .batch_pairs = slice.batch_pairs,
+                                   .learning_rate = rate,
+                                   .update = update,
+                                   .first_pair = slice.first_pair,
+                                   .pair_stride = slice.pair_stride,
+                                   .sample = slice.sample_words()});
+    const double seconds = watch.seconds();
+    if (!result.applied)
+      throw comm::AgreedError(
+          fmt::format("the gradient of update {} is not finite, so updates cannot be timed; try a lower learning-rate "
+                      "or initial-deviation",
+                      update));
+    return {seconds,
+            static_cast<double>(slice.batch_target_words),
+            result.negative_log_likelihood,
+            sum_of(model::update_flop(model.options(), result.own_batch), communicator),
+            result.phases,
+            result.traffic,
+            result.part_seconds};
+  };
+}
+
+/// Translations by an untrained model, all of the length that the targets of a batch have in proportion to its sources.
+TimedWork translations_of(const BenchmarkSettings& s, const comm::Communicator& communicator, model::Model& model) {
+  return [&, search = endless(s.search)](const corpus::BatchSlice& slice) mutable {
+    set_lengths(search, static_cast<double>(slice.batch_target_words), site::source_lengths(model.options(), slice));
+    search.batch_sentences = std::max<std::size_t>(slice.source.size(), 1);
+    site::Timed timed;
+    PhaseTimes& phases = model.phases();
+    phases.clear();
+    const Stopwatch watch;
+    const auto translations = decode::translate(model, slice.source, search);
+    {
+      const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
+      double sums[] = {0, 0};  // words, translations that are NaN
+      for (const auto& best : translations) {
+        sums[0] += static_cast<double>(best.front().words.size());
+        sums[1] += best.front().is_nan() ? 1 : 0;
+      }
+      communicator.all_reduce(std::span<double>(sums));  // waits for the slowest rank
+      timed.target_words = sums[0];
+      if (sums[1] > 0)
+        throw comm::AgreedError(
+            "the untrained model computes NaN, so translation cannot be timed; try a lower initial-deviation");
+    }
+    timed.seconds = watch.seconds();
+    timed.phases = phases;
+    timed.flop = flop_of(slice.source, translations, model.options(), search, communicator);
+    return timed;
+  };
 }
 
 site::Measured described(const BenchmarkSettings& s) {
@@ -456,7 +409,8 @@ site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches
         train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(communicator.size());
   }
   const site::Work work{
-      [&] { return batches.next(); }, batches.of_corpus(), work_of(s, communicator, model),
+      [&] { return batches.next(); }, batches.of_corpus(),
+      s.decode ? translations_of(s, communicator, model) : updates_of(s, communicator, model),
       [&](std::size_t done, double seconds) {
         progress.show(fmt::format("[benchmark] {} of {} on {}: {:.3f} s", done, s.untimed_updates + s.updates,
                                   counted(measured.threads, "thread"), seconds));
@@ -490,12 +444,11 @@ int work(const Options& options, BenchmarkSettings& s, const comm::Communicator&
     // The peak includes what the machine was measured with before.
     if (runs.size() > 1) measurement.peak_bytes = 0;
     const double first = runs.front().measurement.loss;
-    if (measurement.loss != first) {
+    if (measurement.loss != first)
       throw comm::AgreedError(
           fmt::format("on {} threads the last update has loss {:g}, on {} {:g}, although threads must not change it; "
                       "this is a bug in rnnsearch: please report it with this command line",
                       threads, measurement.loss, counts.front(), first));
-    }
   }
   if (!communicator.is_root()) return 0;
   for (const auto& line : describe(runs.back().measured.places)) {
@@ -516,8 +469,8 @@ std::unique_ptr<Invocation> make_benchmark() {
       {"benchmark",
        "Times training updates, or translation, with any configuration on this machine. It runs the code of train on "
        "an untrained model and random words; under mpirun it runs on several ranks, as a training does. It accepts "
-       "every option of train, and therefore presets and the config.ini of a run; options that do not affect an "
-       "update are ignored.",
+       "every option of train, and therefore presets and the config.ini of a run; options that do not affect an update "
+       "are ignored.",
        "--preset rnnsearch-50 --threads 1,2,4"},
       declare, check, work);
 }

@@ -3,17 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "cli/options/common.h"
 #include "cli/options/help.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"
@@ -176,9 +171,7 @@ int run_command(const Command& command, bool asks_for_help, const Begin& begin) 
     const int exit_code = invocation ? invocation->work(communicator()) : 0;
     std::cout.flush();
     if (!std::cout)
-      throw Error(
-          "cannot write the results to standard output: is the disk full, or has its reader "
-          "exited?");
+      throw Error("cannot write the results to standard output: is the disk full, or has its reader exited?");
     if (environment) environment->finish(exit_code);
     return exit_code;
   } catch (const comm::AgreedError& error) {
@@ -225,8 +218,8 @@ int run_program(int argc, const char* const* argv) {
     names.push_back(command.name);
     if (command.name != name) continue;
     const Arguments of_command(arguments.begin() + 1, arguments.end());
-    const bool asks_for_help = std::any_of(of_command.begin(), of_command.end(),
-                                           [](const std::string& word) { return word == "--help" || word == "-h"; });
+    const bool asks_for_help =
+        std::ranges::any_of(of_command, [](const std::string& word) { return word == "--help" || word == "-h"; });
     return run_command(command, asks_for_help, [&] {
       auto invocation = command.make();
       return invocation->begin(of_command) ? std::move(invocation) : nullptr;

@@ -1,11 +1,9 @@
 #include "rnnsearch/cli/command.h"
 
-#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/options/common.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/corpus.h"
@@ -70,7 +68,7 @@ Json of_checkpoint(const File& file) {
   for (const std::string& name : file.attributes("/config")) config[name] = file.text_attribute("/config", name);
   json["system"] = model::system_of(train::model_options_of(config));
   auto parameters = train::check_parameters(file, "parameters", config).parameters;
-  std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::sort(parameters, [](const auto& a, const auto& b) { return a.name < b.name; });
   std::uint64_t count = 0;
   Json shapes = Json::object();
   for (const model::Parameter& parameter : parameters) {
@@ -162,10 +160,9 @@ void declare(Options& options, Settings& s) {
   options.add("pairs", s.pairs, Bounds{.to = 1e6},
               "number of training pairs of a corpus to print as plain text, starting with the first");
   options.add("history", s.history, "also print the losses and scores of the training so far");
-  options.add(
-      "hash", s.hash,
-      "print only the digest of the parameters that translate, or of a corpus: of its vocabularies and training "
-      "text. It is the same wherever the same command computed it");
+  options.add("hash", s.hash,
+              "print only the digest of the parameters that translate, or of a corpus: of its vocabularies and "
+              "training text. It is the same wherever the same command computed it");
   add_json(options, s.json, "what the file holds");
   options.first_argument_of("file");
 }

@@ -2,16 +2,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/options/common.h"
 #include "cli/progress.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/kernels/instruction_set.h"
@@ -84,13 +81,11 @@ int work(const Options&, Settings& s, const comm::Communicator& communicator) {
         comm::library() + (communicator.size() > 1 ? "" : " (which a single rank does not need)");
     findings.push_back(site::ranks_finding(facts, number_set(step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"), library));
     for (const auto& line : describe(places)) {
-      if (line.find("warning") == line.npos) {
+      if (line.find("warning") == line.npos)
         findings.push_back({Level::kOk, "threads", line.substr(line.find(' ') + 1), ""});
-      }
     }
-    if (const auto sentence = oversubscription(places); !sentence.empty()) {
+    if (const auto sentence = oversubscription(places); !sentence.empty())
       findings.push_back({meant ? Level::kWarning : Level::kFailed, "threads", sentence, site::remedy()});
-    }
     for (const auto& sentence : site::slow_bindings(places)) {
       findings.push_back(
           {Level::kWarning, "binding", sentence,
@@ -112,7 +107,7 @@ int work(const Options&, Settings& s, const comm::Communicator& communicator) {
 
   const auto count = [&](Level level) {
     return static_cast<std::size_t>(
-        std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.level == level; }));
+        std::ranges::count_if(findings, [&](const Finding& f) { return f.level == level; }));
   };
   const auto json = [&] {
     Json list = Json::array(), reductions = Json::array(), ranks = Json::array();
@@ -151,11 +146,10 @@ int work(const Options&, Settings& s, const comm::Communicator& communicator) {
 std::unique_ptr<Invocation> make_node_check() {
   return invocation_of<Settings>(
       {"node-check",
-       "Checks whether this site can train. Run it first, started as a training would be started (mpirun, "
-       "srun). It checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and "
-       "clocks, the folder of the runs, the bandwidth of all-reduces, and the vector units. Each finding "
-       "is one line that begins with ok, warning or FAILED and says what to do. Exit code 1 means that "
-       "training would fail.",
+       "Checks whether this site can train. Run it first, started as a training would be started (mpirun, srun). It "
+       "checks whether the ranks find each other, their CPUs, cores, NUMA domains, threads and clocks, the folder of "
+       "the runs, the bandwidth of all-reduces, and the vector units. Each finding is one line that begins with ok, "
+       "warning or FAILED and says what to do. Exit code 1 means that training would fail.",
        "--folder runs"},
       declare, check, work);
 }

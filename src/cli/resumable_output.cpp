@@ -4,15 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iostream>
 #include <nlohmann/json.hpp>
-#include <ostream>
-#include <utility>
 
 #include "cli/options/common.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/signals.h"
@@ -30,25 +27,20 @@ std::string count_of(std::size_t lines) {
 }  // namespace
 
 Config dependencies_of(const Options& options, const std::vector<std::string>& without) {
-  const std::vector<std::string> machine = options.names_in("Machine");
-  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
   Config all{{"arithmetic", kernels::arithmetic()}, {"version", kVersion}};
   for (const auto& [name, value] : options.values()) {
-    if (is_in(without, name) || is_in(machine, name)) continue;
+    if (std::ranges::count(without, name) > 0 || options.find(name)->group == "Machine") continue;
     std::string& text = all["--" + name];
     text += (text.empty() ? "" : " ") + value;
     std::error_code ignored;
-    if (!value.empty() && fs::is_regular_file(value, ignored)) {
+    if (fs::is_regular_file(value, ignored))
       text += " (digest " + storage::Digest().add(read_file(value, stop_if_signal_came)).hex() + ")";
-    }
   }
   return all;
 }
 
-ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config dependencies, std::ostream& standard_output)
-    : dependencies_(std::move(dependencies)), standard_output_(standard_output) {
+ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config dependencies)
+    : dependencies_(std::move(dependencies)) {
   bool all_are_files = true;
   for (const auto& [option, path] : outputs) {
     File& file = files_.emplace_back();
@@ -62,8 +54,8 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
   }
   if (all_are_files) record_ = files_.front().partial.string() + ".json";
   // Files that are gone were published: their record is left from a command that was killed just then.
-  const bool begun = all_are_files && std::all_of(files_.begin(), files_.end(),
-                                                  [](const File& file) { return fs::exists(file.partial); });
+  const bool begun =
+      all_are_files && std::ranges::all_of(files_, [](const File& file) { return fs::exists(file.partial); });
   try {
     for (File& file : files_) {
       if (file.partial.empty()) continue;
@@ -87,9 +79,8 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
     for (File& file : files_) {
       if (file.descriptor < 0) continue;
       if (::ftruncate(file.descriptor, static_cast<off_t>(file.bytes)) != 0 ||
-          ::lseek(file.descriptor, 0, SEEK_END) < 0) {
+          ::lseek(file.descriptor, 0, SEEK_END) < 0)
         throw Error("cannot shorten {} to {} bytes: {}", file.partial, file.bytes, std::strerror(errno));
-      }
     }
   } catch (...) {
     close_files();
@@ -168,9 +159,8 @@ void ResumableOutput::commit() {
   const auto fail = [&](const std::string& what) { throw Error("cannot write {}; {}", what, progress()); };
   for (File& file : files_) {
     if (file.partial.empty()) {
-      if (!(standard_output_ << file.text).flush()) {
+      if (!(std::cout << file.text).flush())
         fail("the results to standard output (is the disk full, or has its reader exited?)");
-      }
     } else if (!write_all(file.descriptor, file.text) || ::fdatasync(file.descriptor) != 0) {
       const std::string reason = std::strerror(errno);
       [[maybe_unused]] const int ignored = ::ftruncate(file.descriptor, static_cast<off_t>(file.bytes));

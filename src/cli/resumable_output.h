@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,8 +33,8 @@ Config dependencies_of(const Options& options, const std::vector<std::string>& w
 class ResumableOutput {
  public:
   /// Throws Error if a file cannot be written, if another process writes it, and if what is there has other
-  /// dependencies. `standard_output` must outlive this object.
-  ResumableOutput(std::vector<OutputPath> outputs, Config dependencies, std::ostream& standard_output);
+  /// dependencies.
+  ResumableOutput(std::vector<OutputPath> outputs, Config dependencies);
   /// Removes the files if no line is done; otherwise they stay.
   ~ResumableOutput();
   ResumableOutput(const ResumableOutput&) = delete;
@@ -73,7 +72,6 @@ class ResumableOutput {
 
   std::vector<File> files_;
   Config dependencies_;
-  std::ostream& standard_output_;
   std::filesystem::path record_;  // empty: nothing is continued
   std::size_t lines_ = 0, added_lines_ = 0;
   storage::Digest input_;

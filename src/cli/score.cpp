@@ -1,18 +1,12 @@
 #include "rnnsearch/cli/command.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 
 #include "cli/options/common.h"
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/comm/meet.h"
@@ -72,7 +66,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   comm::root_does(communicator, [&] {
     Config dependencies = dependencies_of(options, {"source", "target", "output", "model", "batch-sentences"});
     dependencies["--model"] = opened.digests();
-    sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies), std::cout);
+    sink.emplace(std::vector<OutputPath>{{"--output", s.output}}, std::move(dependencies));
     sink->skip(s.source_path.string(), [&, i = std::size_t{0}]() mutable {
       return i < sources.size() ? std::optional(input_line(i++)) : std::nullopt;
     });

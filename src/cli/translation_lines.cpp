@@ -1,14 +1,10 @@
 #include "cli/translation_lines.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <utility>
 
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/base/file.h"
 #include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/corpus/text_stream.h"
@@ -21,7 +17,7 @@ std::string checked_text(const Json& text, const char* member, const char* kind,
   if (!text.is_string()) throw Error("{}: its \"{}\" is not a {}", location, member, kind);
   std::string result = as_string(text);
   if (result.find('\0') != std::string::npos) throw Error("{}: its \"{}\" has a NUL character", location, member);
-  std::replace(result.begin(), result.end(), '\n', ' ');
+  std::ranges::replace(result, '\n', ' ');
   return result;
 }
 
@@ -39,38 +35,32 @@ std::string phrases_in(const Json& object, const std::string& location) {
   std::string phrases;
   for (const Json& phrase : *found) {
     std::string text = checked_text(phrase, "require", "list of strings", location);
-    std::replace(text.begin(), text.end(), '\t', ' ');
+    std::ranges::replace(text, '\t', ' ');
     phrases += (phrases.empty() ? "" : "\t") + text;
   }
   return phrases;
 }
 
-/// What a line of JSON has to translate.
-struct Asked {
-  std::string source, prefix, required;
-};
-
-/// Sets `asked` unless there is an error. `location` names the line.
-Request request_of(const Line& line, const std::string& location, const Refusals& refusals, Asked& asked) {
-  Request request;
+/// `location` names the line.
+Request request_of(const Line& line, const std::string& location, const Refusals& refusals) {
+  std::shared_ptr<const Json> id;
   try {
     const auto refuse = [&](const std::string& why) { throw Error("{}: {}", location, why); };
     if (!line.problem.empty()) refuse(line.problem);
     const Json object = parse_json(line.text, location);
-    const Json* const id = find_member(object, "id");
-    if (id && (id->is_string() || id->is_number())) request.id = std::make_shared<const Json>(*id);
-    if (!find_member(object, "source")) {
+    const Json* const given = find_member(object, "id");
+    if (given && (given->is_string() || given->is_number())) id = std::make_shared<const Json>(*given);
+    if (!find_member(object, "source"))
       refuse("not an object with a \"source\"; expected {\"id\": 7, \"source\": \"a sentence\"}");
-    }
-    if (id && !id->is_null() && !request.id) refuse("its \"id\" is neither a string nor a number");
-    Asked found{text_in(object, "source", location), text_in(object, "prefix", location), phrases_in(object, location)};
-    if (!found.prefix.empty() && !refusals.prefix.empty()) refuse(refusals.prefix);
-    if (!found.required.empty() && !refusals.require.empty()) refuse(refusals.require);
-    asked = std::move(found);
+    if (given && !given->is_null() && !id) refuse("its \"id\" is neither a string nor a number");
+    Request request{id, "", text_in(object, "source", location), text_in(object, "prefix", location),
+                    phrases_in(object, location)};
+    if (!request.prefix.empty() && !refusals.prefix.empty()) refuse(refusals.prefix);
+    if (!request.required.empty() && !refusals.require.empty()) refuse(refusals.require);
+    return request;
   } catch (const Error& error) {
-    request.error = error.what();
+    return {id, error.what()};
   }
-  return request;
 }
 
 std::unique_ptr<ByteStream> standard_input(const std::string& name) {
@@ -81,20 +71,14 @@ constexpr int kDigits = 6;
 
 std::string moses_fields(const decode::LineTranslation& translation) {
   const decode::Score& score = translation.score;
-  std::string fields = fmt::format(
-      "LogProbability= {} Length= {} LengthPenalty= {} CoveragePenalty= {} WordBonus= {} ||| {} ||| ",
+  std::vector<std::string> links, words;
+  for (const decode::Link& link : translation.links) links.push_back(fmt::format("{}-{}", link.source, link.target));
+  for (const float word : translation.word_scores) words.push_back(fixed(static_cast<double>(word), kDigits));
+  return fmt::format(
+      "LogProbability= {} Length= {} LengthPenalty= {} CoveragePenalty= {} WordBonus= {} ||| {} ||| {} ||| {}",
       fixed(score.log_probability, kDigits), score.length, fixed(score.length_penalty, kDigits),
-      fixed(score.coverage_penalty, kDigits), fixed(score.word_bonus, kDigits), fixed(score.value(), kDigits));
-  const char* space = "";
-  for (const decode::Link& link : translation.links) {
-    fields += fmt::format("{}{}-{}", std::exchange(space, " "), link.source, link.target);
-  }
-  fields += " ||| ";
-  space = "";
-  for (const float word : translation.word_scores) {
-    fields += fmt::format("{}{}", std::exchange(space, " "), fixed(static_cast<double>(word), kDigits));
-  }
-  return fields;
+      fixed(score.coverage_penalty, kDigits), fixed(score.word_bonus, kDigits), fixed(score.value(), kDigits),
+      fmt::to_string(fmt::join(links, " ")), fmt::to_string(fmt::join(words, " ")));
 }
 
 // With as many digits as Moses's fields: further ones depend on which sentences were searched together.
@@ -153,11 +137,11 @@ Portion TranslationInput::arrived(std::size_t count) {
   Portion portion;
   for (Line line; portion.lines.size() < count && lines_.next(line, portion.lines.empty());) {
     if (format_ == InputFormat::kJson) {
-      Asked asked;
-      portion.requests.push_back(request_of(line, fmt::format("{}, line {}", name(), line.number), refusals_, asked));
-      portion.lines.push_back(std::move(asked.source));
-      if (refusals_.prefix.empty()) portion.prefixes.push_back(std::move(asked.prefix));
-      if (refusals_.require.empty()) portion.required.push_back(std::move(asked.required));
+      const Request request = request_of(line, fmt::format("{}, line {}", name(), line.number), refusals_);
+      portion.requests.push_back(request);
+      portion.lines.push_back(request.source);
+      if (refusals_.prefix.empty()) portion.prefixes.push_back(request.prefix);
+      if (refusals_.require.empty()) portion.required.push_back(request.required);
     } else if (line.problem.empty()) {
       portion.lines.push_back(std::move(line.text));
     } else {
@@ -179,9 +163,8 @@ std::string answer_line(const Request& request, std::size_t line, bool n_best,
   }
   answer["translation"] = translations.front().text;
   if (translations.front().unmet > 0) answer["unmet"] = translations.front().unmet;
-  for (std::size_t rank = 0; n_best && rank < translations.size(); ++rank) {
+  for (std::size_t rank = 0; n_best && rank < translations.size(); ++rank)
     answer["n_best"].push_back(n_best_entry(line, rank, translations[rank]));
-  }
   return json_text(answer);
 }
 

@@ -1,7 +1,6 @@
 // What translate reads, a file or lines as they come, and the lines that it writes.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -19,13 +18,14 @@ namespace rnnsearch::cli {
 
 enum class InputFormat { kPlain, kJson };
 constexpr auto names_of(InputFormat) {
-  return std::array{Named{InputFormat::kPlain, "plain"}, Named{InputFormat::kJson, "json"}};
+  return in_order<InputFormat>({"plain", "json"});
 }
 
-/// What a line of JSON asks, besides its source.
+/// What a line of JSON asks.
 struct Request {
-  std::shared_ptr<const Json> id{};  // a string or a number; null: none
-  std::string error{};               // why the line asks nothing, a sentence that names it; empty if it does
+  std::shared_ptr<const Json> id{};            // a string or a number; null: none
+  std::string error{};                         // why it asks nothing, a sentence that names it; empty if it does
+  std::string source{}, prefix{}, required{};  // phrases with tabs between them; empty if there is an error
 };
 
 struct Portion {
@@ -99,8 +99,7 @@ std::string answer_line(const Request& request, std::size_t line, bool n_best,
 /// LineTranslation must have its details, unless the format is plain.
 enum class NBestFormat { kPlain, kMoses, kJson };
 constexpr auto names_of(NBestFormat) {
-  return std::array{Named{NBestFormat::kPlain, "plain"}, Named{NBestFormat::kMoses, "moses"},
-                    Named{NBestFormat::kJson, "json"}};
+  return in_order<NBestFormat>({"plain", "moses", "json"});
 }
 
 /// Without the line end. `line` and `rank` (0: the best) count from 0; JSON has ranks from 1.

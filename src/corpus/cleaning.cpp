@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/text/script.h"
+#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 

@@ -7,7 +7,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/vocabulary.h"
-#include "rnnsearch/text/moses_tokenizer.h"
 #include "rnnsearch/text/tokenizer.h"
 #include "rnnsearch/text/unicode.h"
 

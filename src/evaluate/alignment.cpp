@@ -1,26 +1,13 @@
 #include "rnnsearch/evaluate/alignment.h"
 
-#include <algorithm>
-#include <cassert>
-#include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <system_error>
-
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
 namespace {
 
-struct MarkedLink {
-  Link link;
-  bool sure = true;
-};
-
-/// Returns nothing if `text` is not a link.
-std::optional<MarkedLink> parse(std::string_view text, std::uint32_t first_index) {
+/// A link and whether it is sure; nothing if `text` is not a link.
+std::optional<std::pair<Link, bool>> parse(std::string_view text, std::uint32_t first_index) {
   const char* const end = text.data() + text.size();
   const auto number = [&](const char* from, std::uint32_t& value) {
     const auto [rest, error] = std::from_chars(from, end, value);
@@ -28,12 +15,11 @@ std::optional<MarkedLink> parse(std::string_view text, std::uint32_t first_index
     value -= first_index;
     return rest;
   };
-  MarkedLink result;
-  const char* const mark = number(text.data(), result.link.source);
+  Link link;
+  const char* const mark = number(text.data(), link.source);
   if (mark == nullptr || mark == end || (*mark != '-' && *mark != '?' && *mark != 'p')) return std::nullopt;
-  result.sure = *mark == '-';
-  if (number(mark + 1, result.link.target) != end) return std::nullopt;
-  return result;
+  if (number(mark + 1, link.target) != end) return std::nullopt;
+  return std::pair(link, *mark == '-');
 }
 
 /// A short, printable quotation for an error, whatever the file contains.
@@ -47,7 +33,7 @@ std::string shown(std::string_view text) {
 }
 
 void sort_once(Links& links) {
-  std::sort(links.begin(), links.end());
+  std::ranges::sort(links);
   links.erase(std::unique(links.begin(), links.end()), links.end());
 }
 
@@ -58,20 +44,19 @@ GoldLinks read_links(std::string_view line, const std::string& location, std::ui
   for (const std::string_view text : text::split_views(line)) {
     ++count;
     const auto link = parse(text, first_index);
-    if (!link) {
+    if (!link)
       throw Error(
           "{0}, link {1}: '{2}' is not a link; expected SOURCE-TARGET, such as {3}-{4}{5}, words counted from {3}",
           location, count, shown(text), first_index, first_index + 1,
           gold ? fmt::format(" (or {0}?{1}, {0}p{1} where it is only possible)", first_index, first_index + 1) : "");
-    }
-    if (!link->sure && !gold) {
+    const auto& [place, sure] = *link;
+    if (!sure && !gold)
       throw Error(
           "{}, link {}: '{}' is a possible link, which only a gold alignment has; expected SOURCE-TARGET, such as "
           "{}-{}",
           location, count, shown(text), first_index, first_index + 1);
-    }
-    links.possible.push_back(link->link);
-    if (link->sure) links.sure.push_back(link->link);
+    links.possible.push_back(place);
+    if (sure) links.sure.push_back(place);
   }
   sort_once(links.sure);
   sort_once(links.possible);
@@ -79,14 +64,9 @@ GoldLinks read_links(std::string_view line, const std::string& location, std::ui
 }
 
 std::uint64_t common(const Links& a, const Links& b) {
-  std::uint64_t count = 0;
-  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
-    if (*i == *j) ++count;
-    const bool first = *i <= *j, second = *j <= *i;
-    if (first) ++i;
-    if (second) ++j;
-  }
-  return count;
+  Links both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return both.size();
 }
 
 double ratio(double part, double whole) {
@@ -117,9 +97,8 @@ GoldLinks gold_links_of(std::string_view line, const std::string& location, std:
 std::vector<GoldLinks> read_gold_links(std::span<const std::string> lines, const std::string& name,
                                        std::uint32_t first_index) {
   std::vector<GoldLinks> links;
-  for (const std::string& line : lines) {
+  for (const std::string& line : lines)
     links.push_back(gold_links_of(line, fmt::format("{}, line {}", name, links.size() + 1), first_index));
-  }
   return links;
 }
 
@@ -136,10 +115,7 @@ void check_links(const Links& links, std::size_t source_words, std::size_t targe
 
 std::string pharaoh_line(const Links& links) {
   std::string line;
-  for (const Link& l : links) {
-    if (!line.empty()) line += ' ';
-    line += std::to_string(l.source) + "-" + std::to_string(l.target);
-  }
+  for (const Link& l : links) line += fmt::format("{}{}-{}", line.empty() ? "" : " ", l.source, l.target);
   return line;
 }
 
@@ -164,11 +140,11 @@ Links argmax_links(const SoftAlignment& alignment) {
   Links links;
   for (std::size_t i = 0; i < checked_rows(alignment); ++i) {
     const auto row = alignment.weights.subspan(i * alignment.columns, alignment.columns);
-    const auto j = static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+    const auto j = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
     const bool is_word = j < alignment.source_words;  // not </s>
     if (is_word && row[j] > 0) links.push_back(link(j, i));
   }
-  std::sort(links.begin(), links.end());
+  std::ranges::sort(links);
   return links;
 }
 

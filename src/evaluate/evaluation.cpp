@@ -1,13 +1,10 @@
 #include "rnnsearch/evaluate/evaluation.h"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
+#include <mutex>
 #include <numeric>
+#include <tuple>
 
 #include "evaluate/resampling.h"
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/evaluate/chrf.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -15,14 +12,11 @@ namespace {
 /// Sequence accuracy in units of 1e-9, so that its sums are exact.
 struct SequenceCounts {
   static constexpr bool kAddsUp = true;
-  static constexpr double kUnits = 1e9;
   std::uint64_t psa, lcsr, geometric_mean, sequences;
 };
 
 SequenceCounts in_units(const SequenceAccuracy& sentence) {
-  const auto units = [](double share) {
-    return static_cast<std::uint64_t>(std::llround(share * SequenceCounts::kUnits));
-  };
+  const auto units = [](double share) { return static_cast<std::uint64_t>(std::llround(share * 1e9)); };
   return {units(sentence.psa), units(sentence.lcsr), units(sentence.geometric_mean), 1};
 }
 
@@ -64,13 +58,12 @@ std::vector<Counts> counts_of_metrics(std::span<const std::string> hypotheses,
     const SequenceAccuracyOptions sequence{.lowercase = bleu.lowercase,
                                            .cut_output = options.sequence_accuracy == SequenceAccuracyMode::kCut};
     std::vector<SequenceCounts> sentences;
-    for (const auto& sentence : corpus_statistics(hypotheses, references, sequence)) {
+    for (const auto& sentence : corpus_statistics(hypotheses, references, sequence))
       sentences.push_back(in_units(sentence));
-    }
     const Counts all = counts_of(sentences);
     const auto mean_of = [](std::uint64_t SequenceCounts::*measure) {
       return [measure](const SequenceCounts& sum) {
-        const double sequences = SequenceCounts::kUnits * static_cast<double>(sum.sequences);
+        const double sequences = 1e9 * static_cast<double>(sum.sequences);
         return sum.sequences == 0 ? 0.0 : 100 * (static_cast<double>(sum.*measure) / sequences);
       };
     };
@@ -136,22 +129,20 @@ class Evaluator {
     const SignificanceOptions& significance = options_.significance;
     const bool tested = compared && significance.test != SignificanceTest::kNone && !sentences.empty();
     std::size_t samples = options_.bootstrap.samples;
-    if (tested && significance.test == SignificanceTest::kBootstrap && significance.seed == options_.bootstrap.seed) {
+    if (tested && significance.test == SignificanceTest::kBootstrap)
       samples = std::max(samples, significance.sample_count());
-    }
     std::vector<const Counts*> tables;  // [system][metric]
     for (const auto& of_system : scored_) {
       for (const Counts& counts : of_system) tables.push_back(&counts);
     }
     std::vector<std::vector<double>> scores;
-    if (!sentences.empty() && samples > 0) {
+    if (!sentences.empty() && samples > 0)
       scores = bootstrap_scores(tables, sentences, samples, options_.bootstrap.seed);
-    }
     const auto interval = [&](std::size_t table, std::optional<double>& low, std::optional<double>& high) {
       if (sentences.empty() || options_.bootstrap.samples == 0) return;
       std::vector<double> sorted(scores[table].begin(),
                                  scores[table].begin() + static_cast<std::ptrdiff_t>(options_.bootstrap.samples));
-      std::sort(sorted.begin(), sorted.end());
+      std::ranges::sort(sorted);
       const std::size_t tail = sorted.size() / 40;
       low = sorted[tail];
       high = sorted[sorted.size() - 1 - tail];
@@ -182,37 +173,27 @@ class Evaluator {
  private:
   void compare(const std::string& label, std::span<const std::size_t> sentences,
                const std::vector<const Counts*>& tables, const std::vector<double>& points,
-               std::vector<std::vector<double>>& scores) {
-    const SignificanceOptions& significance = options_.significance;
-    const std::size_t metrics = scored_.front().size(), samples = significance.sample_count();
-    const bool enough = sentences.size() >= kFewestTested;
-    if (enough && significance.test == SignificanceTest::kBootstrap && significance.seed != options_.bootstrap.seed) {
-      scores = bootstrap_scores(tables, sentences, samples, significance.seed);
-    }
+               const std::vector<std::vector<double>>& scores) {
+    const SignificanceTest test = options_.significance.test;
+    const std::size_t metrics = scored_.front().size(), samples = options_.significance.sample_count();
+    const std::uint64_t seed = options_.bootstrap.seed;
     for (std::size_t s = 0; s < scored_.size(); ++s) {
       if (s == baseline_) continue;
       for (std::size_t m = 0; m < metrics; ++m) {
         const std::size_t ours = s * metrics + m, theirs = baseline_ * metrics + m;
-        Comparison comparison{significance.test,
-                              evaluation_.systems[baseline_].system,
-                              evaluation_.systems[s].system,
-                              tables[ours]->metric,
-                              label,
-                              points[ours] - points[theirs],
-                              {},
-                              samples,
-                              significance.seed};
-        if (!enough) {
+        const double difference = points[ours] - points[theirs];
+        std::optional<double> p;
+        if (sentences.size() < kFewestTested) {
           // The test cannot tell.
-        } else if (significance.test == SignificanceTest::kBootstrap) {
-          comparison.p = paired_bootstrap_p(std::span(scores[theirs]).first(samples),
-                                            std::span(scores[ours]).first(samples), comparison.difference);
+        } else if (test == SignificanceTest::kBootstrap) {
+          p = paired_bootstrap_p(std::span(scores[theirs]).first(samples), std::span(scores[ours]).first(samples),
+                                 difference);
         } else {
-          const auto differences =
-              randomized_differences(*tables[theirs], *tables[ours], sentences, samples, significance.seed);
-          comparison.p = p_value(differences, comparison.difference);
+          p = p_value(randomized_differences(*tables[theirs], *tables[ours], sentences, samples, seed), difference);
         }
-        evaluation_.comparisons.push_back(std::move(comparison));
+        const auto& systems = evaluation_.systems;
+        evaluation_.comparisons.push_back({test, systems[baseline_].system, systems[s].system, tables[ours]->metric,
+                                           label, difference, p, samples, seed});
       }
     }
   }
@@ -241,22 +222,17 @@ std::optional<MetricScore> score_of(const SystemEvaluation& system, const std::s
 
 const Comparison* comparison_of(const Evaluation& evaluation, const std::string& system, const std::string& metric,
                                 const std::string& row) {
-  for (const Comparison& comparison : evaluation.comparisons) {
-    if (comparison.system == system && comparison.metric == metric && comparison.row == row) return &comparison;
-  }
-  return nullptr;
+  const auto found = std::ranges::find_if(
+      evaluation.comparisons, [&](const auto& c) { return c.system == system && c.metric == metric && c.row == row; });
+  return found == evaluation.comparisons.end() ? nullptr : &*found;
 }
 
 const BucketScore* best_bucket(const SystemEvaluation& system) {
-  const BucketScore* best = nullptr;
-  for (const BucketScore& bucket : system.buckets) {
-    if (bucket.sentences == 0) continue;
-    if (best == nullptr || bucket.reliable() > best->reliable() ||
-        (bucket.reliable() == best->reliable() && bucket.bleu.score > best->bleu.score)) {
-      best = &bucket;
-    }
-  }
-  return best;
+  const auto rank = [](const BucketScore& row) {
+    return std::tuple(row.sentences > 0, row.reliable(), row.bleu.score);
+  };
+  const auto best = std::ranges::max_element(system.buckets, {}, rank);
+  return best == system.buckets.end() || best->sentences == 0 ? nullptr : &*best;
 }
 
 std::optional<double> share_of_best(const SystemEvaluation& system, std::size_t bucket) {
@@ -319,9 +295,7 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
     }
   };
   rows(buckets, &SystemEvaluation::buckets, true);
-  if (options.by_unknown_share) {
-    rows(by_unknown_share(test.unknown_shares), &SystemEvaluation::by_unknown_share, false);
-  }
+  if (options.by_unknown_share) rows(by_unknown_share(test.unknown_shares), &SystemEvaluation::by_unknown_share, false);
   if (options.by_rarest_word) rows(by_frequency(test.rarest_words), &SystemEvaluation::by_rarest_word, false);
   for (std::size_t s = 0; options.words_by_frequency && s < systems.size(); ++s) {
     evaluation.systems[s].words_by_frequency =
@@ -330,6 +304,101 @@ Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, 
   }
   if (options.sentences) evaluation.sentences = sentences_of(test, systems, scored, buckets, options.bleu);
   return evaluation;
+}
+
+namespace {
+
+std::string label_of(std::span<const std::size_t> edges, std::size_t bucket) {
+  if (edges.empty()) return "any";
+  if (bucket == 0) return fmt::format("up to {}", edges[0]);
+  if (bucket == edges.size()) return fmt::format("over {}", edges.back());
+  const std::size_t first = edges[bucket - 1] + 1;
+  return first == edges[bucket] ? std::to_string(first) : fmt::format("{}-{}", first, edges[bucket]);
+}
+
+/// The first bucket whose edge is not below the value; behind the last edge there is one more.
+std::size_t bucket_of(const auto& edges, const auto& value) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(edges, value) - std::begin(edges));
+}
+
+}  // namespace
+
+void check_edges(std::span<const std::size_t> edges) {
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    if (edges[i] <= edges[i - 1])
+      throw UsageError(
+          "evaluate: length buckets end at {} and then at {}; give ascending lengths, for instance 10,20,30",
+          edges[i - 1], edges[i]);
+  }
+}
+
+Buckets by_length(std::span<const std::string> references, std::span<const std::string> sources, LengthOf length,
+                  std::span<const std::size_t> edges, const BleuOptions& tokens) {
+  assert(length != LengthOf::kLongest || sources.size() == references.size());
+  std::vector<std::size_t> chosen(length == LengthOf::kSource ? sources.size() : references.size());
+  for_each_line(chosen.size(), [&](std::size_t i) {
+    std::size_t words = 0;
+    if (length != LengthOf::kSource) words = word_count(references[i], tokens);
+    if (length != LengthOf::kReference) words = std::max(words, word_count(sources[i], tokens));
+    chosen[i] = bucket_of(edges, words);
+  });
+  Buckets buckets;
+  buckets.sentences.resize(edges.size() + 1);
+  for (std::size_t b = 0; b <= edges.size(); ++b) buckets.labels.push_back(label_of(edges, b));
+  for (std::size_t i = 0; i < chosen.size(); ++i) buckets.sentences[chosen[i]].push_back(i);
+  return buckets;
+}
+
+Buckets by_unknown_share(std::span<const double> shares) {
+  constexpr double kEdges[] = {0, 0.05, 0.1, 0.2};  // the largest share of each bucket; the last bucket has no limit
+  Buckets buckets{{"none", "up to 5%", "5 to 10%", "10 to 20%", "over 20%"}, std::vector<std::vector<std::size_t>>(5)};
+  for (std::size_t i = 0; i < shares.size(); ++i) buckets.sentences[bucket_of(kEdges, shares[i])].push_back(i);
+  return buckets;
+}
+
+const std::vector<std::string>& frequency_labels() {
+  static const std::vector<std::string> labels{"unknown", "1-9", "10-99", "100-999", "1000 and more"};
+  return labels;
+}
+
+std::size_t frequency_bucket(std::uint64_t frequency) {
+  std::size_t bucket = 0;  // the number of decimal digits of the frequency; 0 has none
+  for (; frequency > 0 && bucket + 1 < frequency_labels().size(); frequency /= 10) ++bucket;
+  return bucket;
+}
+
+Buckets by_frequency(std::span<const std::uint64_t> frequencies) {
+  Buckets buckets{frequency_labels(), std::vector<std::vector<std::size_t>>(frequency_labels().size())};
+  for (std::size_t i = 0; i < frequencies.size(); ++i) {
+    if (frequencies[i] != kNoWord) buckets.sentences[frequency_bucket(frequencies[i])].push_back(i);
+  }
+  return buckets;
+}
+
+std::vector<WordAccuracy> word_accuracies(std::span<const std::string> hypotheses,
+                                          std::span<const std::string> references, const WordFrequencies& frequencies) {
+  assert(hypotheses.size() == references.size());
+  std::vector<WordAccuracy> sums(frequency_labels().size());
+  std::mutex mutex;
+  for_each_line(hypotheses.size(), [&](std::size_t i) {
+    auto ours = frequencies.words(hypotheses[i]), theirs = frequencies.words(references[i]);
+    std::ranges::sort(ours);
+    std::ranges::sort(theirs);
+    std::vector<std::string> both;  // common words, each as often as on the side that has it less often
+    std::ranges::set_intersection(ours, theirs, std::back_inserter(both));
+    // The bucket of each word, and what counts it.
+    std::vector<std::pair<std::size_t, std::uint64_t WordAccuracy::*>> found;
+    const auto find = [&](const std::vector<std::string>& words, std::uint64_t WordAccuracy::*count) {
+      for (const auto& word : words) found.emplace_back(frequency_bucket(frequencies.count(word)), count);
+    };
+    find(ours, &WordAccuracy::hypothesis);
+    find(theirs, &WordAccuracy::words);
+    find(both, &WordAccuracy::correct);
+    const std::lock_guard lock(mutex);
+    for (const auto& [bucket, count] : found) ++(sums[bucket].*count);
+  });
+  for (std::size_t b = 0; b < sums.size(); ++b) sums[b].label = frequency_labels()[b];
+  return sums;
 }
 
 }  // namespace rnnsearch::evaluate

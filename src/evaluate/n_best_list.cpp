@@ -1,5 +1,7 @@
 #include "rnnsearch/evaluate/n_best_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -45,11 +47,10 @@ MosesFields moses_fields(std::string_view record) {
   std::string_view left = record;
   for (std::string_view* field : {&fields.line, &fields.text, &fields.features}) {
     const std::size_t bar = left.find(kBar);
-    if (bar == std::string_view::npos) {
+    if (bar == std::string_view::npos)
       throw Error(
           "it has fewer than the four fields 'line ||| text ||| features ||| score'; take a list that translate "
           "--n-best-format moses or json wrote");
-    }
     *field = left.substr(0, bar);
     left.remove_prefix(bar + kBar.size());
   }
@@ -92,12 +93,11 @@ void read_features(std::string_view text, Record& record) {
       name = word.substr(0, word.size() - 1);
       continue;
     }
-    if (name.empty()) {
+    if (name.empty())
       throw Error(
           "the third field should hold features such as 'Name= value', but begins with '{}' (a text with ||| in it "
           "needs the json format)",
           printable(std::string(word)));
-    }
     values.push_back(number_of(name, std::string(word)));
   }
   complete();
@@ -135,9 +135,7 @@ Record json_record(const std::string& text) {
 }
 
 std::string listed(std::span<const std::string> names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + printable(name);
-  return list.empty() ? "none" : list;
+  return names.empty() ? "none" : printable(fmt::to_string(fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -151,11 +149,10 @@ NBestList read_n_best_list(std::span<const std::string> lines, const std::string
     try {
       Record record = list.format == ListFormat::kJson ? json_record(lines[i]) : moses_record(lines[i]);
       const std::size_t next = list.lines.size();
-      if (record.line != next && record.line + 1 != next) {
+      if (record.line != next && record.line + 1 != next)
         throw Error("it translates source line {}, but {}; take a list of whole texts, in order", record.line,
                     next == 0 ? "a list begins with line 0"
                               : fmt::format("after those of line {} line {} is expected", next - 1, next));
-      }
       if (record.line == next) list.lines.emplace_back();
       if (i == 0) {
         list.features = record.names;
@@ -185,11 +182,10 @@ void check_line_count(const NBestList& list, const std::string& name, std::size_
 void check_feature_names(const NBestList& list, std::span<const std::string> added) {
   std::vector<std::string> all = list.features;
   for (const std::string& name : added) {
-    if (name.empty() || name.find_first_of(" \t=|") != std::string::npos) {
+    if (name.empty() || name.find_first_of(" \t=|") != std::string::npos)
       throw Error("'{}' cannot be the name of a feature: it must have at least one letter, and no space, '=' or '|'",
                   printable(name));
-    }
-    if (std::find(all.begin(), all.end(), name) != all.end())
+    if (std::ranges::count(all, name) > 0)
       throw Error("two features are named {}; give each another name", printable(name));
     all.push_back(name);
   }
@@ -210,9 +206,8 @@ std::string written(const NBestList& list, const Hypothesis& hypothesis, std::si
     Json object = parse_json(hypothesis.record, "JSON");
     object["rank"] = rank + 1;
     if (score) object["score"] = *score;
-    for (std::size_t k = list.features_read; k < list.features.size(); ++k) {
+    for (std::size_t k = list.features_read; k < list.features.size(); ++k)
       object["features"][list.features[k]] = hypothesis.features[k];
-    }
     return json_text(object);
   }
   const MosesFields fields = moses_fields(hypothesis.record);
@@ -228,12 +223,11 @@ std::string written(const NBestList& list, const Hypothesis& hypothesis, std::si
 std::vector<double> weights_of(const NBestList& list, const std::string& name, std::span<const FeatureWeight> weights) {
   std::vector<double> all(list.features.size());
   for (const auto& [feature, weight] : weights) {
-    const auto found = std::find(list.features.begin(), list.features.end(), feature);
-    if (found == list.features.end()) {
+    const auto found = std::ranges::find(list.features, feature);
+    if (found == list.features.end())
       throw Error(
           "there is a weight for {}, but the features of {} are {}; give the models the names that the weights have",
           printable(feature), name, listed(list.features));
-    }
     all[static_cast<std::size_t>(found - list.features.begin())] = weight;
   }
   return all;
@@ -253,7 +247,7 @@ std::vector<std::size_t> ranking(std::span<const Hypothesis> hypotheses, std::sp
   }
   std::vector<std::size_t> order(hypotheses.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return sums[i]; });
   return order;
 }
 

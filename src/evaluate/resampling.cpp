@@ -1,11 +1,8 @@
 #include "evaluate/resampling.h"
 
-#include <cassert>
-#include <cmath>
-#include <type_traits>
+#include <numbers>
+#include <numeric>
 
-#include "rnnsearch/base/ceil_div.h"
-#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 
 namespace rnnsearch::evaluate {
@@ -55,9 +52,8 @@ void add_subsets(W width, const std::vector<std::int64_t>& rows, std::vector<Ran
       for (std::size_t bit = 0; bit < kBlock; ++bit) {
         const std::size_t row = first + block * kBlock + bit, without = std::size_t{1} << bit;
         for (std::size_t subset = without; subset < 2 * without; ++subset) {
-          for (std::size_t v = 0; v < width; ++v) {
+          for (std::size_t v = 0; v < width; ++v)
             of_block[subset][v] = of_block[subset - without][v] + (row < count ? rows[row * width + v] : 0);
-          }
         }
       }
     }
@@ -125,9 +121,7 @@ std::vector<double> randomized_differences(const Counts& a, const Counts& b, std
   std::vector<std::int64_t> changes;  // change of the sums of a if the sentence is swapped; those of b change inversely
   changes.reserve(sentences.size() * width);
   for (const std::size_t i : sentences) {
-    for (std::size_t v = 0; v < width; ++v) {
-      changes.push_back(std::int64_t{b.row(i)[v]} - std::int64_t{a.row(i)[v]});
-    }
+    for (std::size_t v = 0; v < width; ++v) changes.push_back(std::int64_t{b.row(i)[v]} - std::int64_t{a.row(i)[v]});
   }
   const Sums of_a = sums_of(a, sentences), of_b = sums_of(b, sentences);
   std::vector<double> differences(trials);
@@ -149,6 +143,68 @@ std::vector<double> randomized_differences(const Counts& a, const Counts& b, std
     }
   });
   return differences;
+}
+
+namespace {
+
+// P(|T| <= t): Abramowitz and Stegun 26.7.3 and 26.7.4, finite sums in theta = atan(t / sqrt(n)).
+double within_of(double t, std::size_t n) {
+  const double theta = std::atan(t / std::sqrt(static_cast<double>(n)));
+  const double sine = std::sin(theta), cosine = std::cos(theta);
+  double term = n % 2 == 1 ? cosine : 1, sum = 0;
+  for (std::size_t k = n % 2 == 1 ? 1 : 0; k + 2 <= n; k += 2) {
+    sum += term;
+    const auto next = static_cast<double>(k);
+    term *= cosine * cosine * (next + 1) / (next + 2);
+  }
+  return n % 2 == 1 ? 2 / std::numbers::pi * (theta + sine * sum) : sine * sum;
+}
+
+}  // namespace
+
+std::string description_of(SignificanceTest test, std::size_t samples, std::uint64_t seed) {
+  const bool bootstrap = test == SignificanceTest::kBootstrap;
+  return fmt::format("{}{}{}, seed {}",
+                     bootstrap ? "paired bootstrap resampling, " : "paired approximate randomization, ", samples,
+                     bootstrap ? " samples" : " trials", seed);
+}
+
+double p_value(std::span<const double> values, double difference) {
+  const auto reached = std::ranges::count_if(values, [&](double v) { return v >= std::abs(difference); });
+  return (static_cast<double>(reached) + 1) / (static_cast<double>(values.size()) + 1);
+}
+
+double paired_bootstrap_p(std::span<const double> baseline, std::span<const double> system, double difference) {
+  assert(baseline.size() == system.size());
+  std::vector<double> values(system.size());
+  for (std::size_t s = 0; s < values.size(); ++s) values[s] = std::abs(system[s] - baseline[s]);
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  for (double& value : values) value -= mean;
+  return p_value(values, difference);
+}
+
+double student_t(double within, std::size_t degrees_of_freedom) {
+  assert(within > 0 && within < 1 && degrees_of_freedom >= 1);
+  double low = 0, high = 1;
+  while (within_of(high, degrees_of_freedom) < within) high *= 2;
+  for (int i = 0; i < 200 && low < high; ++i) {
+    const double middle = (low + high) / 2;
+    (within_of(middle, degrees_of_freedom) < within ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+RoundMean mean_over_rounds(std::span<const double> scores) {
+  assert(!scores.empty());
+  RoundMean result{scores.size(), 0, *std::ranges::min_element(scores), *std::ranges::max_element(scores),
+                   std::numeric_limits<double>::infinity()};
+  const auto n = static_cast<double>(scores.size());
+  result.mean = std::accumulate(scores.begin(), scores.end(), 0.0) / n;
+  if (scores.size() == 1) return result;
+  double squares = 0;
+  for (const double score : scores) squares += (score - result.mean) * (score - result.mean);
+  result.half_width = student_t(0.95, scores.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  return result;
 }
 
 }  // namespace rnnsearch::evaluate

@@ -1,4 +1,5 @@
-// Scores of resampled test sets, computed from sums of integers without processing the text again.
+// Scores of resampled test sets, computed from sums of integers without processing the text again, and the tests of
+// significance.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/evaluate/corpus_statistics.h"
+#include "rnnsearch/evaluate/evaluation.h"
 
 namespace rnnsearch::evaluate {
 
@@ -79,5 +80,33 @@ std::vector<std::vector<double>> bootstrap_scores(std::span<const Counts* const>
 /// each number first.
 std::vector<double> randomized_differences(const Counts& a, const Counts& b, std::span<const std::size_t> sentences,
                                            std::size_t trials, std::uint64_t seed);
+
+// Significance tests for the difference between two systems on a test set: paired bootstrap resampling (Koehn 2004) and
+// paired approximate randomization (Riezler and Maxwell 2005), two-sided, as defined by sacreBLEU 2.x (Post 2018). The
+// random numbers differ from sacreBLEU's, so p values agree up to Monte Carlo error; scores and differences are equal.
+//
+// Both estimate how often chance produces a difference at least as large as the observed d = |score - score of the
+// baseline|:
+//   bootstrap       |difference| of each sample of sentences drawn with replacement, minus the mean over all samples
+//   randomization   |difference| of each trial, in which every sentence is swapped between systems with probability 1/2
+//   p = (c + 1) / (N + 1), where c of the N values are at least d
+// A value equal to d counts (Noreen 1989). sacreBLEU counts only larger values. This makes no difference for systems
+// that differ in many sentences, but sacreBLEU calls a system different from its own copy, with p = 1 / (N + 1).
+//
+// For a difference of z standard errors, this bootstrap gives about the one-sided p, because the mean that it subtracts
+// is about z as well: at p < 0.05 it calls one in ten pairs of equally good systems different. With few sentences it
+// calls more of them different, and with a single sentence it would call all different that differ. Randomization keeps
+// its error rate with any number of sentences. Exchanging the outputs of n sentences gives 2^(n-1) differences, so that
+// no test by exchange has p < 0.05 with fewer than six sentences; neither test is made then.
+
+/// (c + 1) / (N + 1), where c of the N values are at least `difference`.
+double p_value(std::span<const double> values, double difference);
+/// The p value from the scores of the same samples: baseline[s] and system[s] belong to sample s. difference: that of
+/// the whole test set.
+double paired_bootstrap_p(std::span<const double> baseline, std::span<const double> system, double difference);
+
+/// The t for which a variable with Student's distribution is in [-t, t] with probability `within`. REQUIRES: 0 < within
+/// < 1, degrees_of_freedom >= 1.
+double student_t(double within, std::size_t degrees_of_freedom);
 
 }  // namespace rnnsearch::evaluate

@@ -1,41 +1,12 @@
-#include "rnnsearch/evaluate/ter.h"
+#include "rnnsearch/evaluate/metrics.h"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <limits>
 #include <tuple>
-#include <utility>
+#include <unordered_map>
 
-#include "evaluate/ngrams.h"
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/replace.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {
 namespace {
-
-// The tokenizer. Its rules for ASCII work on bytes, because no byte of other UTF-8 characters is ASCII.
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_stop(char c) {
-  return c == '.' || c == ',';
-}
-
-/// Punctuation that is always a word of its own: all except the apostrophe, the comma, the dash and the full stop.
-bool stands_alone(char c) {
-  return (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
-         (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
-}
-
-bool is_removed(char c) {
-  constexpr std::string_view kMarks = ".,?:;!\"()";
-  return kMarks.find(c) != kMarks.npos;
-}
 
 bool is_asian_punctuation(char32_t c) {
   return c == 0x3001 || c == 0x3002 || (c >= 0x3008 && c <= 0x3011) || (c >= 0x3014 && c <= 0x301F) || c == 0x30FB ||
@@ -53,91 +24,29 @@ bool is_asian_word(char32_t c) {
          (c >= 0xFE30 && c <= 0xFE4F) || is_asian_punctuation(c);
 }
 
-/// One pass from left to right over pairs of neighbours. If pair(a, b) holds, `write` writes both, and the pass
-/// continues after them.
-template <class Pair, class Write>
-void rewrite_pairs(std::string& text, const Pair& pair, const Write& write) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i + 1 < text.size() && pair(text[i], text[i + 1])) {
-      write(result, text[i], text[i + 1]);
-      ++i;
-    } else {
-      result += text[i];
-    }
-  }
-  text = std::move(result);
-}
-
-/// Calls write(result, bytes of the character, code point) for the characters of three bytes, which include all Asian
-/// ones, and copies the others.
-template <class Write>
-void rewrite_asian(std::string& text, const Write& write) {
+/// The text with `beside` before and after each character that is such a one, or in its place unless it is `kept`.
+std::string rewritten(std::string_view text, bool (*is_such)(char32_t), std::string_view beside, bool kept) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
-    const char32_t c = next_character(text, at);
-    const std::string_view character = std::string_view(text).substr(begin, at - begin);
-    if (character.size() == 3) {
-      write(result, character, c);
-    } else {
-      result += character;
-    }
+    const bool found = is_such(next_character(text, at));
+    if (found) result += beside;
+    if (!found || kept) result += text.substr(begin, at - begin);
+    if (found) result += beside;
   }
-  text = std::move(result);
-}
-
-void normalize(std::string& text) {
-  replace_all(text, "\n-", "");
-  replace_all(text, "\n", " ");
-  replace_all(text, "&quot;", "\"");
-  replace_all(text, "&amp;", "&");
-  replace_all(text, "&lt;", "<");
-  replace_all(text, "&gt;", ">");
-  std::string spaced = " ";
-  for (const char c : text) {
-    if (stands_alone(c)) {
-      spaced += {' ', c, ' '};
-    } else {
-      spaced += c;
-    }
-  }
-  text = std::move(spaced) + " ";
-  replace_all(text, "'s ", " 's ");
-  const auto both_then_space = [](std::string& to, char a, char b) { to += {a, ' ', b, ' '}; };
-  rewrite_pairs(
-      text, [](char a, char b) { return !is_digit(a) && is_stop(b); }, both_then_space);
-  rewrite_pairs(
-      text, [](char a, char b) { return is_stop(a) && !is_digit(b); },
-      [](std::string& to, char a, char b) {
-        to += {' ', a, ' ', b};
-      });
-  rewrite_pairs(
-      text, [](char a, char b) { return is_digit(a) && b == '-'; }, both_then_space);
+  return result;
 }
 
 std::string tokenized(std::string_view raw, const TerOptions& options) {
   const std::string_view line = text::strip_right(raw);
   std::string text = options.case_sensitive ? std::string(line) : text::lowercase(line);
   if (options.normalized) {
-    normalize(text);
-    if (options.asian_support) {
-      rewrite_asian(text, [](std::string& to, std::string_view character, char32_t c) {
-        if (is_asian_word(c)) {
-          to.append(" ").append(character).append(" ");
-        } else {
-          to += character;
-        }
-      });
-    }
+    text = text::normalize_for_ter(text);
+    if (options.asian_support) text = rewritten(text, is_asian_word, " ", true);
   }
   if (options.no_punct) {
-    text.erase(std::remove_if(text.begin(), text.end(), is_removed), text.end());
-    if (options.asian_support) {
-      rewrite_asian(text, [](std::string& to, std::string_view character, char32_t c) {
-        if (!is_asian_punctuation(c)) to += character;
-      });
-    }
+    std::erase_if(text, [](char c) { return std::string_view(".,?:;!\"()").find(c) != std::string_view::npos; });
+    if (options.asian_support) text = rewritten(text, is_asian_punctuation, "", false);
   }
   return text;
 }
@@ -359,17 +268,20 @@ class Shifter {
 TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                   const TerOptions& options) {
   assert(!references.empty());
-  const std::size_t texts = 1 + references.size();
-  std::vector<std::string> lines;
-  lines.push_back(tokenized(hypothesis, options));
-  for (const std::string_view reference : references) lines.push_back(tokenized(reference, options));
-  const auto ids = identify_words(lines).ids;
-
-  TerStatistics statistics;
-  statistics.edits = std::numeric_limits<std::uint64_t>::max();
-  for (std::size_t t = 1; t < texts; ++t) {
-    statistics.reference_words += ids[t].size();
-    const std::uint64_t edits = ids[t].empty() ? ids[0].size() : Shifter(ids[0], ids[t]).edits();
+  std::unordered_map<std::string, Word> numbers;
+  const auto words_of = [&](std::string_view raw) {
+    std::vector<Word> words;
+    const std::string line = tokenized(raw, options);
+    for (const std::string_view word : text::split_views(line))
+      words.push_back(numbers.try_emplace(std::string(word), numbers.size()).first->second);
+    return words;
+  };
+  const std::vector<Word> words = words_of(hypothesis);
+  TerStatistics statistics{.edits = std::numeric_limits<std::uint64_t>::max()};
+  for (const std::string_view raw : references) {
+    const std::vector<Word> reference = words_of(raw);
+    statistics.reference_words += reference.size();
+    const std::uint64_t edits = reference.empty() ? words.size() : Shifter(words, reference).edits();
     statistics.edits = std::min(statistics.edits, edits);
   }
   return statistics;

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/report/table.h"
+#include "report/html.h"
+#include "report/page_parts.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -74,8 +73,7 @@ Cell bleu_cell(const Evaluation& evaluation, const SystemEvaluation& system, con
 /// Explains the marks in the table.
 Table with_notes(Table table, const Evaluation& evaluation) {
   const auto any = [&](const auto& is) {
-    return std::any_of(table.rows.begin(), table.rows.end(),
-                       [&](const auto& row) { return std::any_of(row.begin(), row.end(), is); });
+    return std::ranges::any_of(table.rows, [&](const auto& row) { return std::ranges::any_of(row, is); });
   };
   std::vector<std::string> notes;
   if (any([](const Cell& cell) { return cell.doubtful; })) {
@@ -97,7 +95,7 @@ Table with_notes(Table table, const Evaluation& evaluation) {
 
 std::vector<Breakdown> breakdowns_of(const Evaluation& evaluation) {
   const bool longest = evaluation.length == evaluate::LengthOf::kLongest;
-  const std::string side = evaluate::name_of(evaluation.length);
+  const std::string side = name_of(evaluation.length);
   std::vector<Breakdown> breakdowns{
       {&SystemEvaluation::buckets, "length", "BLEU by sentence length",
        longest ? "words of the longer side" : side + " words",
@@ -111,7 +109,7 @@ std::vector<Breakdown> breakdowns_of(const Evaluation& evaluation) {
 }
 
 void add_once(std::vector<std::string>& list, const std::string& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+  if (std::ranges::find(list, item) == list.end()) list.push_back(item);
 }
 
 std::vector<std::string> metrics_of(const Evaluation& evaluation) {
@@ -142,9 +140,7 @@ Table bucket_table(const Evaluation& evaluation, const Breakdown& breakdown, boo
   table.chart_rows = table.rows.size();
   row(
       first.all, [](const auto& system) { return &system.all; }, true);
-  if (by_length) {
-    table.notes.push_back("lengths counted by tok:" + text::name_of(evaluation.length_tokenizer));
-  }
+  if (by_length) table.notes.push_back("lengths counted by tok:" + name_of(evaluation.length_tokenizer));
   return with_notes(std::move(table), evaluation);
 }
 
@@ -173,8 +169,8 @@ Table score_table(const Evaluation& evaluation) {
               return cell;
             });
     if (metric != "BLEU") continue;
-    const auto known = std::find_if(systems.begin(), systems.end(),
-                                    [](const auto& system) { return system.without_unknown_words.has_value(); });
+    const auto known =
+        std::ranges::find_if(systems, [](const auto& system) { return system.without_unknown_words.has_value(); });
     if (known != systems.end()) {
       add_row(table, evaluation, "BLEU without unknown words", known->without_unknown_words->sentences,
               [&](const SystemEvaluation& system) {
@@ -186,9 +182,8 @@ Table score_table(const Evaluation& evaluation) {
             [](const SystemEvaluation& system) { return Cell{fixed(system.all.bleu.ratio, 3)}; });
   }
   if (evaluation.bootstrap) table.notes.insert(table.notes.begin(), "in brackets: 95% bootstrap intervals");
-  if (evaluation.sequence_accuracy != evaluate::SequenceAccuracyMode::kNone) {
+  if (evaluation.sequence_accuracy != evaluate::SequenceAccuracyMode::kNone)
     table.notes.push_back(evaluate::legend_of(evaluation.sequence_accuracy));
-  }
   return with_notes(std::move(table), evaluation);
 }
 
@@ -214,7 +209,7 @@ Table word_table(const Evaluation& evaluation) {
 std::vector<Table> comparison_tables(const Evaluation& evaluation) {
   std::vector<std::vector<Comparison>> pairs;  // those of the same test, baseline and system
   for (const Comparison& comparison : evaluation.comparisons) {
-    auto pair = std::find_if(pairs.begin(), pairs.end(), [&](const auto& of_pair) {
+    auto pair = std::ranges::find_if(pairs, [&](const auto& of_pair) {
       const Comparison& head = of_pair.front();
       return head.test == comparison.test && head.baseline == comparison.baseline && head.system == comparison.system;
     });
@@ -238,7 +233,7 @@ std::vector<Table> comparison_tables(const Evaluation& evaluation) {
       auto& cells = table.rows.emplace_back(std::vector<Cell>{{row}});
       for (const std::string& metric : metrics) {
         const auto found =
-            std::find_if(pair.begin(), pair.end(), [&](const auto& c) { return c.metric == metric && c.row == row; });
+            std::ranges::find_if(pair, [&](const auto& c) { return c.metric == metric && c.row == row; });
         const bool there = found != pair.end();
         cells.push_back(there ? Cell{signed_text(found->difference), stars(&*found), found->significant()}
                               : Cell{kNothing});
@@ -254,15 +249,227 @@ std::vector<Table> comparison_tables(const Evaluation& evaluation) {
 
 std::string evaluation_text(const Evaluation& evaluation, bool details) {
   std::vector<Table> tables;
-  for (const Breakdown& breakdown : breakdowns_of(evaluation)) {
+  for (const Breakdown& breakdown : breakdowns_of(evaluation))
     tables.push_back(bucket_table(evaluation, breakdown, details));
-  }
   tables.insert(tables.begin() + (tables.empty() ? 0 : 1), score_table(evaluation));
   if (!evaluation.systems.front().words_by_frequency.empty()) tables.push_back(word_table(evaluation));
   if (details) {
     for (Table& table : comparison_tables(evaluation)) tables.push_back(std::move(table));
   }
   return terminal_text(tables);
+}
+
+namespace {
+
+// The name of an evaluation in a heading, if there are several.
+std::string set_name(const EvaluationFile& file) {
+  return file.set.value_or(file.path.stem().string());
+}
+
+/// The suffix of ids: empty for the first evaluation, "-2" for the second.
+std::string suffix_of(const Report& report, const EvaluationFile& file) {
+  const auto i = &file - report.evaluations.data();
+  return i == 0 ? "" : fmt::format("-{}", i + 1);
+}
+
+void add_breakdown(PageContext& page, pugi::xml_node section, const Report& report, const EvaluationFile& file,
+                   const Breakdown& breakdown) {
+  const auto& rows = file.systems.front().*breakdown.rows;
+  const std::string title = prefix_of(report, file) + breakdown.title;
+  const LineChart chart{.title = title,
+                        .x = {.name = breakdown.axis, .notes_name = "sentences"},
+                        .y = {.name = "BLEU", .from_zero = true},
+                        .decimals = 2};
+  std::string note;
+  if (file.bootstrap)
+    note = fmt::format("Bands and whiskers: 95% bootstrap intervals ({} samples). ", grouped(file.bootstrap->samples));
+  if (std::ranges::any_of(rows, [](const auto& row) { return row.sentences > 0 && !row.reliable(); }))
+    note += "Hollow marks: fewer than 100 sentences, too few for a reliable score.";
+  Table table = bucket_table(file, breakdown);
+  table.caption = title + ", in numbers";
+  page.pair(section, breakdown.id + suffix_of(report, file), chart, note, table);
+}
+
+void add_words_by_frequency(PageContext& page, pugi::xml_node section, const Report& report,
+                            const EvaluationFile& file) {
+  const std::string prefix = prefix_of(report, file);
+  const LineChart chart{.title = prefix + "F1 of words by their frequency in the training text",
+                        .x = {.name = "times in the training text", .notes_name = "words"},
+                        .y = {.name = "F1, %", .from_zero = true},
+                        .decimals = 1};
+  Table table = word_table(file);
+  table.caption.insert(0, prefix);
+  page.pair(section, "frequency" + suffix_of(report, file), chart, "", table);
+}
+
+using Rounds = std::vector<EvaluationFile>;
+
+// Returns nothing if the round does not have this score.
+std::optional<double> score_of(const EvaluationFile& round, const std::string& system, const std::string& metric) {
+  const auto found = std::ranges::find(round.systems, system, &SystemEvaluation::system);
+  const auto score = found == round.systems.end() ? std::nullopt : evaluate::score_of(*found, metric);
+  return score ? std::optional(score->score) : std::nullopt;
+}
+
+std::vector<double> scores_of(const Rounds& rounds, const std::string& system, const std::string& metric) {
+  std::vector<double> scores;
+  for (const EvaluationFile& round : rounds) {
+    if (const auto score = score_of(round, system, metric)) scores.push_back(*score);
+  }
+  return scores;
+}
+
+// The metrics that some round has. Those of sequence accuracy come first if they were requested.
+std::vector<std::string> metrics_of(const Rounds& rounds) {
+  std::vector<std::string> metrics;
+  for (const EvaluationFile& round : rounds) {
+    for (const std::string& metric : report::metrics_of(round)) add_once(metrics, metric);
+  }
+  std::ranges::stable_partition(
+      metrics, [](const std::string& metric) { return metric == "PSA" || metric == "LCSR" || metric == "GeoMean"; });
+  return metrics;
+}
+
+std::string with_half_width(const evaluate::RoundMean& mean) {
+  if (!std::isfinite(mean.half_width)) return fixed(mean.mean, 2);
+  return fmt::format("{} \u00b1 {}", fixed(mean.mean, 2), fixed(mean.half_width, 2));
+}
+
+Table mean_table(const Rounds& rounds) {
+  Table table{.caption = "Means over rounds", .columns = {{"system", false}, {"rounds"}}};
+  const auto metrics = metrics_of(rounds);
+  for (const std::string& metric : metrics) {
+    table.columns.push_back({metric});
+    table.columns.push_back({"least to most"});
+  }
+  for (const std::string& system : systems_of(rounds)) {
+    std::vector<Cell> cells{{system}, {std::to_string(scores_of(rounds, system, "BLEU").size())}};
+    for (const std::string& metric : metrics) {
+      const auto scores = scores_of(rounds, system, metric);
+      if (scores.empty()) {
+        cells.insert(cells.end(), {{"\u2013"}, {"\u2013"}});
+        continue;
+      }
+      const auto mean = evaluate::mean_over_rounds(scores);
+      cells.push_back({with_half_width(mean)});
+      cells.push_back({fmt::format("{} to {}", fixed(mean.least, 2), fixed(mean.most, 2))});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  table.notes.push_back(
+      fmt::format("Each round is a separate training from new initial weights, scored on the same {} sentences. "
+                  "\u00b1: half of the 95% confidence interval of the mean, Student's t over rounds.",
+                  grouped(rounds.front().systems.front().all.sentences)));
+  for (const EvaluationFile& round : rounds) {
+    if (round.sequence_accuracy == evaluate::SequenceAccuracyMode::kNone) continue;
+    table.notes.push_back(fmt::format("{}.", evaluate::legend_of(round.sequence_accuracy)));
+    break;
+  }
+  return table;
+}
+
+Table metric_table(const Rounds& rounds, const std::string& metric) {
+  Table table{.caption = metric + " of each round", .columns = {{"round", false}}};
+  const auto systems = systems_of(rounds);
+  for (const std::string& system : systems) table.columns.push_back({system});
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    std::vector<Cell> cells{{std::to_string(i + 1)}};
+    for (const std::string& system : systems) {
+      const auto score = score_of(rounds[i], system, metric);
+      cells.push_back({score ? fixed(*score, 2) : "\u2013"});
+      if (score) cells.back().point = Point{0, *score};
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  table.chart_rows = rounds.size();
+  return table;
+}
+
+}  // namespace
+
+std::string prefix_of(const Report& report, const EvaluationFile& file) {
+  return report.evaluations.size() > 1 ? set_name(file) + ": " : "";
+}
+
+void add_lengths(PageContext& page, const Report& report) {
+  pugi::xml_node section;
+  for (const EvaluationFile& file : report.evaluations) {
+    const auto breakdowns = breakdowns_of(file);
+    if (file.systems.front().buckets.empty()) continue;
+    if (!section) {
+      section = page.section("length", "BLEU by sentence length");
+      add(section, "p", {},
+          "Does a system get worse as sentences grow? This is figure 2 of Bahdanau, Cho and Bengio (2015): the scores "
+          "of a system that compresses each sentence into one vector fall with length; those of a system with "
+          "attention should not.");
+    }
+    if (report.evaluations.size() > 1) add(section, "h3", {}, set_name(file));
+    add_breakdown(page, section, report, file, breakdowns.front());
+  }
+}
+
+void add_scores(PageContext& page, const Report& report) {
+  if (report.evaluations.empty()) return;
+  const auto section = page.section("scores", "Scores");
+  for (const EvaluationFile& file : report.evaluations) {
+    if (report.evaluations.size() > 1) add(section, "h3", {}, set_name(file));
+    Table table = score_table(file);
+    table.id = "table-scores" + suffix_of(report, file);
+    table.caption = prefix_of(report, file) + "All sentences";
+    add_table(section, table);
+    std::size_t i = 0;
+    const auto comparisons = comparison_tables(file);
+    const auto pair = comparisons.empty() ? pugi::xml_node() : add(section, "div", {{"class", "pair"}});
+    for (Table comparison : comparisons) {
+      comparison.id = fmt::format("table-comparison{}-{}", suffix_of(report, file), ++i);
+      comparison.caption = prefix_of(report, file) + comparison.caption;
+      add_table(add(pair, "div"), comparison);
+    }
+  }
+}
+
+void add_words(PageContext& page, const Report& report) {
+  pugi::xml_node section;
+  const auto begun = [&] {
+    if (!section) section = page.section("words", "Rare and unknown words");
+    return section;
+  };
+  for (const EvaluationFile& file : report.evaluations) {
+    if (!file.systems.front().words_by_frequency.empty()) add_words_by_frequency(page, begun(), report, file);
+    for (const Breakdown& breakdown : breakdowns_of(file)) {
+      if (breakdown.rows != &SystemEvaluation::buckets) add_breakdown(page, begun(), report, file, breakdown);
+    }
+  }
+}
+
+std::vector<std::string> systems_of(const Rounds& rounds) {
+  std::vector<std::string> names;
+  for (const EvaluationFile& round : rounds) {
+    for (const SystemEvaluation& system : round.systems) add_once(names, system.system);
+  }
+  return names;
+}
+
+std::vector<Table> round_tables(const Rounds& rounds) {
+  if (rounds.empty()) return {};
+  std::vector<Table> tables{mean_table(rounds)};
+  for (const std::string& metric : metrics_of(rounds)) tables.push_back(metric_table(rounds, metric));
+  return tables;
+}
+
+void add_rounds(PageContext& page, const Report& report) {
+  if (report.rounds.empty()) return;
+  const auto section = page.section("rounds", "Rounds");
+  Table means = mean_table(report.rounds);
+  means.id = "table-rounds";
+  add_table(section, means);
+  std::size_t i = 0;
+  for (const std::string& metric : metrics_of(report.rounds)) {
+    const Table table = metric_table(report.rounds, metric);
+    const LineChart chart{
+        .title = table.caption, .x = {.name = "round"}, .y = {.name = metric, .from_zero = true}, .decimals = 2};
+    page.pair(section, fmt::format("rounds-{}", ++i), chart, "", table);
+  }
 }
 
 }  // namespace rnnsearch::report

@@ -20,7 +20,7 @@ void close_empty_elements(pugi::xml_node node) {
   for (pugi::xml_node child : node.children()) {
     if (child.type() != pugi::node_element || child.name() == "svg"sv) continue;
     if (!child.first_child()) {
-      if (std::find(kVoid.begin(), kVoid.end(), child.name()) == kVoid.end()) child.append_child(pugi::node_pcdata);
+      if (std::ranges::find(kVoid, child.name()) == kVoid.end()) child.append_child(pugi::node_pcdata);
     } else {
       close_empty_elements(child);
     }
@@ -93,9 +93,8 @@ void add_table(pugi::xml_node parent, const Table& table) {
   const auto node = add(region, "table", {{"id", table.id}});
   add(node, "caption", {{"id", caption}}, table.caption);
   const auto head = add(add(node, "thead"), "tr");
-  for (const Column& column : table.columns) {
+  for (const Column& column : table.columns)
     add(head, "th", {{"scope", "col"}, {"class", class_of(column)}}, column.title);
-  }
   const auto body = add(node, "tbody");
   for (const auto& row : table.rows) {
     const auto line = add(body, "tr");
@@ -116,9 +115,8 @@ void add_table(pugi::xml_node parent, const Table& table) {
 std::string html_of(pugi::xml_node parent) {
   close_empty_elements(parent);
   std::ostringstream stream;
-  for (const pugi::xml_node child : parent.children()) {
+  for (const pugi::xml_node child : parent.children())
     child.print(stream, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
-  }
   return std::move(stream).str();
 }
 

@@ -1,15 +1,9 @@
 #include "rnnsearch/report/input_files.h"
 
-#include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "report/html.h"
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/replace.h"
 #include "rnnsearch/base/version.h"
@@ -24,16 +18,14 @@ Json read_json_file(const std::filesystem::path& path, const std::string& format
   Json json = with_texts(parse_json(read_text_file(path), location), drawable);
   const Json* found = find_member(json, "format");
   const std::string name = found != nullptr && found->is_string() ? as_string(*found) : "";
-  if (name != format) {
+  if (name != format)
     throw Error("{} is not a file of the format {} ({}); make one with {}", location, format,
                 name.empty() ? "it names no format" : "its format is " + name, maker);
-  }
   std::uint64_t version = 0;
   JsonReader(json, location)("format_version", version);
-  if (version != 1) {
+  if (version != 1)
     throw Error("{} has format_version {}, but this version of rnnsearch reads only 1; {} with {}", location, version,
                 version > 1 ? "use a newer rnnsearch" : "make it again", maker);
-  }
   return json;
 }
 
@@ -45,16 +37,13 @@ void read_words(const JsonReader& words, std::vector<std::string>& into) {
 
 // The shortest number that reads back as this float, not the many digits of its double.
 Json json_of(float weight) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, weight).ptr;
-  double value = 0;
-  std::from_chars(text, end, value);
-  return Json(value);
+  double number = 0;
+  value::read(value::write(weight), number);
+  return number;
 }
 
 bool has(const EvaluationFile& file, const std::string& system) {
-  return std::any_of(file.systems.begin(), file.systems.end(),
-                     [&](const SystemEvaluation& scores) { return scores.system == system; });
+  return std::ranges::count(file.systems, system, &SystemEvaluation::system) > 0;
 }
 
 void rename(EvaluationFile& file, const std::string& from, const std::string& to) {
@@ -178,8 +167,7 @@ EvaluationFile read_evaluation(const std::filesystem::path& path) {
 std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files) {
   std::vector<EvaluationFile> groups;
   for (EvaluationFile& file : files) {
-    const auto group = std::find_if(groups.begin(), groups.end(),
-                                    [&](const EvaluationFile& other) { return belong_together(other, file); });
+    const auto group = std::ranges::find_if(groups, [&](const auto& other) { return belong_together(other, file); });
     if (group == groups.end()) {
       groups.push_back(std::move(file));
       continue;
@@ -187,11 +175,10 @@ std::vector<EvaluationFile> merged(std::vector<EvaluationFile> files) {
     for (const SystemEvaluation& scores : std::vector<SystemEvaluation>(file.systems)) {
       if (!has(*group, scores.system)) continue;
       const std::string apart = fmt::format("{} ({})", scores.system, drawable(file.path.stem().string()));
-      if (has(*group, apart) || has(file, apart)) {
+      if (has(*group, apart) || has(file, apart))
         throw Error(
             "{} and {} both score a system named {}; give them names: rnnsearch evaluate --hypotheses NAME=FILE",
             file.path, group->path, scores.system);
-      }
       rename(file, scores.system, apart);
     }
     const auto move_all = [](auto& from, auto& to) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
@@ -229,9 +216,8 @@ static void fields(const JsonReader& visit, Table& table) {
   visit("columns", table.columns);
   visit.check(!table.columns.empty(), "has no columns");
   visit("rows", table.rows);
-  for (const auto& row : table.rows) {
+  for (const auto& row : table.rows)
     visit.check(row.size() == table.columns.size(), "has a row with more or fewer cells than there are columns");
-  }
   visit.if_any("notes", table.notes);
 }
 

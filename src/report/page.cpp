@@ -1,16 +1,13 @@
 #include "rnnsearch/report/page.h"
 
-#include <algorithm>
-#include <cstdint>
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
 #include "report/html.h"
 #include "report/page_parts.h"
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/base/json.h"
 #include "rnnsearch/report/evaluation_tables.h"
-#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -43,12 +40,10 @@ std::string base64_of_hex(std::string_view hex) {
   return result;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  }
-  return text;
+std::string joined(std::vector<std::string> names) {
+  const std::string last = names.back();
+  names.pop_back();
+  return names.empty() ? last : fmt::to_string(fmt::join(names, ", ")) + " and " + last;
 }
 
 // A paragraph that summarises the content of the page.
@@ -62,8 +57,8 @@ std::string summary_of(const Report& report) {
                         file.set ? fmt::format(" of {}", *file.set) : std::string());
   }
   if (!report.rounds.empty()) {
-    text += fmt::format("Scores of {} in {}{}", joined(systems_of(report.rounds)), report.rounds.size(),
-                        report.rounds.size() == 1 ? " round. " : " rounds. ");
+    text +=
+        fmt::format("Scores of {} in {}. ", joined(systems_of(report.rounds)), counted(report.rounds.size(), "round"));
   }
   std::vector<std::string> names;
   std::size_t open = 0;
@@ -107,6 +102,9 @@ Table columns_of(std::initializer_list<const char*> titles) {
   for (const char* title : titles) table.columns.push_back({title});
   return table;
 }
+void keep(std::vector<CsvFile>& files, const char* name, const Table& table) {
+  if (!table.rows.empty()) files.push_back({name, csv_of(table)});
+}
 
 void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
   Table scores = columns_of(
@@ -128,37 +126,29 @@ void add_score_csv(const Report& report, std::vector<CsvFile>& files) {
       for (const BucketScore& row : system.buckets) add_row("length", row);
       for (const BucketScore& row : system.by_unknown_share) add_row("unknown_share", row);
       for (const BucketScore& row : system.by_rarest_word) add_row("rarest_word", row);
-      for (const MetricScore& s : evaluate::scores_of(system)) {
+      for (const MetricScore& s : evaluate::scores_of(system))
         others.rows.push_back(row_of(set, system.system, s.metric, s.score, s.low, s.high, s.signature));
-      }
-      for (const evaluate::WordAccuracy& row : system.words_by_frequency) {
+      for (const evaluate::WordAccuracy& row : system.words_by_frequency)
         words.rows.push_back(row_of(set, system.system, row.label, row.words, row.precision(), row.recall(), row.f1()));
-      }
     }
     for (const evaluate::Comparison& c : file.comparisons) {
-      comparisons.rows.push_back(row_of(set, evaluate::name_of(c.test), c.baseline, c.system, c.metric, c.row,
-                                        c.difference, c.p, c.samples, c.seed));
+      comparisons.rows.push_back(
+          row_of(set, name_of(c.test), c.baseline, c.system, c.metric, c.row, c.difference, c.p, c.samples, c.seed));
     }
   }
-  if (!scores.rows.empty()) {
-    files.push_back({"bleu.csv", csv_of(scores)});
-    files.push_back({"metrics.csv", csv_of(others)});
-  }
-  if (!comparisons.rows.empty()) files.push_back({"comparisons.csv", csv_of(comparisons)});
-  if (!words.rows.empty()) files.push_back({"words-by-frequency.csv", csv_of(words)});
-}
-
-void add_round_csv(const Report& report, std::vector<CsvFile>& files) {
+  keep(files, "bleu.csv", scores);
+  keep(files, "metrics.csv", others);
+  keep(files, "comparisons.csv", comparisons);
+  keep(files, "words-by-frequency.csv", words);
   Table rounds = columns_of({"round", "file", "system", "metric", "score"});
   for (std::size_t i = 0; i < report.rounds.size(); ++i) {
     const EvaluationFile& round = report.rounds[i];
     for (const SystemEvaluation& system : round.systems) {
-      for (const MetricScore& score : evaluate::scores_of(system)) {
+      for (const MetricScore& score : evaluate::scores_of(system))
         rounds.rows.push_back(row_of(i + 1, round.path.string(), system.system, score.metric, score.score));
-      }
     }
   }
-  if (!report.rounds.empty()) files.push_back({"rounds.csv", csv_of(rounds)});
+  keep(files, "rounds.csv", rounds);
 }
 
 void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
@@ -173,15 +163,13 @@ void add_training_csv(const Report& report, std::vector<CsvFile>& files) {
                                     u.learning_rate, u.source_words_per_second, u.target_words_per_second, u.seconds,
                                     u.compute_seconds, u.optimizer_seconds, u.communication_seconds, u.data_seconds));
     }
-    for (const LoggedValidation& v : run.validations) {
+    for (const LoggedValidation& v : run.validations)
       validations.rows.push_back(row_of(run.name, v.update, v.elapsed_seconds, v.loss_per_word, v.bleu, v.best));
-    }
     for (const auto& [name, value] : run.config) configuration.rows.push_back(row_of(run.name, name, value));
   }
-  if (report.runs.empty()) return;
-  files.push_back({"training.csv", csv_of(updates)});
-  if (!validations.rows.empty()) files.push_back({"validation.csv", csv_of(validations)});
-  files.push_back({"configuration.csv", csv_of(configuration)});
+  keep(files, "training.csv", updates);
+  keep(files, "validation.csv", validations);
+  keep(files, "configuration.csv", configuration);
 }
 
 }  // namespace
@@ -272,9 +260,8 @@ std::string html_page(const Report& report) {
                        base64_of_hex(script.sha256) + "'; base-uri 'none'; form-action 'none'"}});
   add(head, "meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   add(head, "meta", {{"name", "color-scheme"}, {"content", "light dark"}});
-  if (report.refresh_seconds > 0) {
+  if (report.refresh_seconds > 0)
     add(head, "meta", {{"http-equiv", "refresh"}, {"content", std::to_string(report.refresh_seconds)}});
-  }
   add(head, "title", {}, report.title);
   // Style and script are raw text in HTML. They are our own files, and pugixml would escape them, which is not allowed.
   return fmt::format(
@@ -308,12 +295,10 @@ std::vector<CsvFile> csv_files(const Report& report) {
   std::vector<CsvFile> files;
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
     std::size_t number = 0;
-    for (const Table& table : report.sections[i].tables) {
+    for (const Table& table : report.sections[i].tables)
       files.push_back({fmt::format("section-{}-table-{}.csv", i + 1, ++number), csv_of(table)});
-    }
   }
   add_score_csv(report, files);
-  add_round_csv(report, files);
   add_training_csv(report, files);
   return files;
 }

@@ -2,18 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "report/html.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/report/evaluation_tables.h"
-#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -93,53 +86,63 @@ std::string standing(const Run& run) {
   return "not ended: still running, or killed";
 }
 
-Table summary(const Report& report) {
-  Table table{.id = "table-training", .caption = "Progress of each run"};
-  table.columns = {{"run", false}, {"updates"}, {"epochs"}, {"time"}, {"training loss, last"}};
-  bool validated = false, bleu = false, skipped = false, resumed = false;
-  for (const Run& run : report.runs) {
-    validated |= !run.validations.empty();
-    for (const LoggedValidation& validation : run.validations) bleu |= std::isfinite(validation.bleu);
-    skipped |= run.skipped_updates > 0;
-    resumed |= !run.resumed.empty();
+/// The best finite value of the validations, with its update. sign: 1 if the largest is best, -1 if the least is.
+std::string best_of(const Run& run, double LoggedValidation::*value, double sign, int decimals) {
+  const LoggedValidation* best = nullptr;
+  for (const LoggedValidation& v : run.validations) {
+    if (std::isfinite(v.*value) && (best == nullptr || sign * v.*value > sign * best->*value)) best = &v;
   }
-  if (validated) table.columns.push_back({"dev loss, least (update)"});
-  if (bleu) table.columns.push_back({"dev BLEU, best (update)"});
-  table.columns.push_back({"target words/s, median"});
-  if (skipped) table.columns.push_back({"skipped updates"});
-  if (resumed) table.columns.push_back({"resumed"});
-  table.columns.push_back({"state", false});
-  for (const Run& run : report.runs) {
-    const LoggedUpdate& last = run.updates.back();
-    std::vector<double> speeds;
-    for (const LoggedUpdate& line : run.updates) speeds.push_back(line.target_words_per_second);
-    std::vector<Cell> cells{{run.name},
-                            {grouped(last.update)},
-                            {fixed(last.epochs(), 2)},
-                            {duration(last.elapsed_seconds)},
-                            {fixed(last.loss_per_word, 3)}};
-    const LoggedValidation *least = nullptr, *best = nullptr;
-    for (const LoggedValidation& v : run.validations) {
-      if (std::isfinite(v.loss_per_word) && (least == nullptr || v.loss_per_word < least->loss_per_word)) least = &v;
-      if (std::isfinite(v.bleu) && (best == nullptr || v.bleu > best->bleu)) best = &v;
-    }
-    const auto at = [](const LoggedValidation* v, double value, int decimals) {
-      return v == nullptr ? std::string("\u2013") : fmt::format("{} ({})", fixed(value, decimals), grouped(v->update));
-    };
-    if (validated) cells.push_back({at(least, least == nullptr ? 0 : least->loss_per_word, 3)});
-    if (bleu) cells.push_back({at(best, best == nullptr ? 0 : best->bleu, 2)});
-    cells.push_back({fixed(median(speeds), 0)});
-    if (skipped) cells.push_back({grouped(run.skipped_updates)});
-    if (resumed)
-      cells.push_back({run.resumed.empty()       ? "never"
-                       : run.resumed.size() == 1 ? "once"
-                                                 : fmt::format("{} times", run.resumed.size())});
-    cells.push_back({standing(run)});
-    table.rows.push_back(std::move(cells));
+  return best == nullptr ? "\u2013" : fmt::format("{} ({})", fixed(best->*value, decimals), grouped(best->update));
+}
+
+std::string target_speed(const Run& run) {
+  std::vector<double> speeds;
+  for (const LoggedUpdate& line : run.updates) speeds.push_back(line.target_words_per_second);
+  return fixed(median(speeds), 0);
+}
+
+std::string resumed(const Run& run) {
+  const std::size_t times = run.resumed.size();
+  return times == 0 ? "never" : times == 1 ? "once" : fmt::format("{} times", times);
+}
+
+Table summary(const Report& report) {
+  const auto any = [&](const auto& is) { return std::ranges::any_of(report.runs, is); };
+  const bool validated = any([](const Run& run) { return !run.validations.empty(); });
+  const bool bleu = any([](const Run& run) {
+    return std::ranges::any_of(run.validations, [](const auto& v) { return std::isfinite(v.bleu); });
+  });
+  struct Fact {
+    Column column;
+    std::function<std::string(const Run&)> text;
+    bool there = true;
+  };
+  const Fact facts[] = {
+      {{"run", false}, [](const Run& run) { return run.name; }},
+      {{"updates"}, [](const Run& run) { return grouped(run.updates.back().update); }},
+      {{"epochs"}, [](const Run& run) { return fixed(run.updates.back().epochs(), 2); }},
+      {{"time"}, [](const Run& run) { return duration(run.updates.back().elapsed_seconds); }},
+      {{"training loss, last"}, [](const Run& run) { return fixed(run.updates.back().loss_per_word, 3); }},
+      {{"dev loss, least (update)"},
+       [](const Run& run) { return best_of(run, &LoggedValidation::loss_per_word, -1, 3); },
+       validated},
+      {{"dev BLEU, best (update)"}, [](const Run& run) { return best_of(run, &LoggedValidation::bleu, 1, 2); }, bleu},
+      {{"target words/s, median"}, target_speed},
+      {{"skipped updates"}, [](const Run& run) { return grouped(run.skipped_updates); }, any([](const Run& run) {
+         return run.skipped_updates > 0;
+       })},
+      {{"resumed"}, resumed, any([](const Run& run) { return !run.resumed.empty(); })},
+      {{"state", false}, standing}};
+  Table table{.id = "table-training", .caption = "Progress of each run"};
+  table.rows.resize(report.runs.size());
+  for (const Fact& fact : facts) {
+    if (!fact.there) continue;
+    table.columns.push_back(fact.column);
+    for (std::size_t r = 0; r < report.runs.size(); ++r) table.rows[r].push_back({fact.text(report.runs[r])});
   }
   table.notes.push_back(
-      "Losses are in nats per target word. Times are sums over updates; an update that was repeated counts once, "
-      "with its last time. They do not include validations, checkpoints and waiting in a queue.");
+      "Losses are in nats per target word. Times are sums over updates; an update that was repeated counts once, with "
+      "its last time. They do not include validations, checkpoints and waiting in a queue.");
   for (const Run& run : report.runs) {
     if (!run.damaged_lines.empty()) table.notes.push_back(fmt::format("{}: {}.", run.name, sentence_of_damage(run)));
   }
@@ -156,13 +159,12 @@ struct Split {
 
 Split split_of(const Run& run) {
   Split split;
-  const auto known = [](double value) { return std::isfinite(value) ? value : 0.0; };
   for (const LoggedUpdate& line : run.updates) {
-    const auto n = static_cast<double>(line.updates);
-    split.seconds[0] += n * known(line.compute_seconds);
-    split.seconds[1] += n * known(line.optimizer_seconds);
-    split.seconds[2] += n * known(line.communication_seconds);
-    split.seconds[3] += n * known(line.data_seconds);
+    const double parts[] = {line.compute_seconds, line.optimizer_seconds, line.communication_seconds,
+                            line.data_seconds};
+    for (std::size_t i = 0; i < kParts.size(); ++i) {
+      if (std::isfinite(parts[i])) split.seconds[i] += static_cast<double>(line.updates) * parts[i];
+    }
     split.updates += line.updates;
   }
   for (const double seconds : split.seconds) split.all += seconds;
@@ -214,24 +216,21 @@ std::string text_of_value(const Json& value) {
 
 // Summarises the ranks: their number, the hosts with the ranks on each, and the numbers of threads and CPUs.
 void add_ranks(const Json& ranks, Facts& facts) {
-  std::vector<std::pair<std::string, std::size_t>> hosts;
+  using Host = std::pair<std::string, std::size_t>;  // its name and number of ranks
+  std::vector<Host> hosts;
   std::set<std::string> threads;
   for (const Json& rank : ranks) {
     const Json* host = find_member(rank, "host");
     const std::string name = host == nullptr ? "?" : text_of_value(*host);
-    const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const auto& pair) { return pair.first == name; });
-    if (known == hosts.end()) {
-      hosts.emplace_back(name, 1);
-    } else {
-      ++known->second;
-    }
+    auto known = std::ranges::find(hosts, name, &Host::first);
+    if (known == hosts.end()) known = hosts.insert(known, {name, 0});
+    ++known->second;
     if (const Json* count = find_member(rank, "threads")) threads.insert(text_of_value(*count));
   }
   facts.emplace_back("ranks", std::to_string(ranks.size()));
   std::string names;
-  for (const auto& [host, count] : hosts) {
+  for (const auto& [host, count] : hosts)
     names += (names.empty() ? "" : ", ") + host + (count > 1 ? fmt::format(" ({} ranks)", count) : "");
-  }
   facts.emplace_back("hosts", names);
   facts.emplace_back("threads of a rank", fmt::to_string(fmt::join(threads, ", ")));
 }
@@ -244,14 +243,14 @@ Facts facts_of(const Run& run) {
         add_ranks(value, facts);
       } else {
         std::string shown = drawable(name);
-        std::replace(shown.begin(), shown.end(), '_', ' ');
+        std::ranges::replace(shown, '_', ' ');
         facts.emplace_back(shown, text_of_value(value));
       }
     }
   }
-  std::string resumed;
-  for (const std::uint64_t update : run.resumed) resumed += (resumed.empty() ? "" : ", ") + grouped(update);
-  facts.emplace_back("resumed at update", resumed.empty() ? "never" : resumed);
+  std::string updates;
+  for (const std::uint64_t update : run.resumed) updates += (updates.empty() ? "" : ", ") + grouped(update);
+  facts.emplace_back("resumed at update", updates.empty() ? "never" : updates);
   return facts;
 }
 
@@ -264,14 +263,14 @@ void add_facts(pugi::xml_node section, const Report& report, const std::vector<F
     for (const auto& [name, _] : facts) add_once(names, name);
   }
   const auto value_of = [](const Facts& facts, const std::string& name) -> std::string {
-    const auto found = std::find_if(facts.begin(), facts.end(), [&](const auto& fact) { return fact.first == name; });
+    const auto found = std::ranges::find(facts, name, &Facts::value_type::first);
     return found == facts.end() ? "\u2013" : found->second;
   };
-  Table different{.id = "table-" + id + "-different", .caption = title + ": what differs"};
-  Table same{.id = "table-" + id, .caption = all.size() > 1 ? title + ": what all runs share" : title};
-  different.columns = {{"", false}};
-  different.columns.front().title = "setting";
-  same.columns = {{"setting", false}, {"value", false, true}};
+  const Column setting{"setting", false};
+  Table different{.id = "table-" + id + "-different", .caption = title + ": what differs", .columns = {setting}};
+  Table same{.id = "table-" + id,
+             .caption = all.size() > 1 ? title + ": what all runs share" : title,
+             .columns = {setting, {"value", false, true}}};
   for (const Run& run : report.runs) different.columns.push_back({run.name, false, true});
   for (const std::string& name : names) {
     std::vector<Cell> cells{{name}};

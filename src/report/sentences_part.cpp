@@ -1,15 +1,8 @@
 #include "report/page_parts.h"
 
-#include <algorithm>
 #include <cctype>
-#include <optional>
-#include <string_view>
 
 #include "report/html.h"
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/base/printable.h"
-#include "rnnsearch/evaluate/bleu.h"
-#include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -20,18 +13,14 @@ constexpr std::size_t kHeatMaps = 8, kShortest = 5, kLongest = 40;  // per file;
 
 // The number of words as the score counted them. There is no Chinese tokenizer here, so characters are counted for it.
 std::size_t word_count(const std::string& text, const std::string& signature) {
-  if (signature.find("tok:zh") != std::string::npos || signature.find("tok:char") != std::string::npos) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return !is_trail_byte(c) && c != ' '; }));
-  }
+  if (signature.find("tok:zh") != std::string::npos || signature.find("tok:char") != std::string::npos)
+    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !is_trail_byte(c) && c != ' '; }));
   return evaluate::word_count(text, {});
 }
 
 std::optional<double> bleu_of(const SentenceEvaluation& sentence, const std::string& system) {
-  for (const auto& translation : sentence.systems) {
-    if (translation.system == system) return translation.bleu;
-  }
-  return {};
+  const auto found = std::ranges::find(sentence.systems, system, &SentenceEvaluation::OfSystem::system);
+  return found == sentence.systems.end() ? std::nullopt : std::optional(found->bleu);
 }
 
 // Whether the byte is part of a word: an ASCII letter or digit, part of a non-ASCII character, or a character of <unk>.
@@ -85,15 +74,8 @@ void add_card(PageContext& page, pugi::xml_node where, const EvaluationFile& fil
 
 // Whether the name is a system of the page, which has a colour; "Source" and "Reference" have none.
 bool is_system(const Report& report, const std::string& name) {
-  for (const Run& run : report.runs) {
-    if (run.name == name) return true;
-  }
-  for (const EvaluationFile& file : report.evaluations) {
-    for (const SystemEvaluation& system : file.systems) {
-      if (system.system == name) return true;
-    }
-  }
-  return false;
+  return std::ranges::count(report.runs, name, &Run::name) > 0 ||
+         std::ranges::count(systems_of(report.evaluations), name) > 0;
 }
 
 void add_card(PageContext& page, const Report& report, pugi::xml_node where, const SectionSentence& sentence) {
@@ -168,7 +150,7 @@ std::vector<Choice> chosen_sentences(const EvaluationFile& file, std::size_t cou
     for (const std::size_t i : long_enough) {
       if (const std::optional<double> value = value_of(file.sentences[i])) valued.emplace_back(-*value, i);
     }
-    std::stable_sort(valued.begin(), valued.end(), [&](const auto& a, const auto& b) {
+    std::ranges::stable_sort(valued, [&](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : file.sentences[a.second].line < file.sentences[b.second].line;
     });
     Choice choice{title, {}};
@@ -224,8 +206,8 @@ void add_alignments(PageContext& page, const Report& report) {
   if (report.alignments.empty()) return;
   const auto section = page.section("alignments", "Soft alignments");
   add(section, "p", {},
-      "Attention weights, as in figure 3 of Bahdanau, Cho and Bengio (2015): each row is a target word, each column "
-      "a source word, and a lighter square is a larger weight of the source word.");
+      "Attention weights, as in figure 3 of Bahdanau, Cho and Bengio (2015): each row is a target word, each column a "
+      "source word, and a lighter square is a larger weight of the source word.");
   std::size_t number = 0;
   for (const AlignmentFile& file : report.alignments) {
     const std::string name = file.model.empty() ? file.path.stem().string() : file.model;

@@ -18,15 +18,11 @@ namespace {
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : drawable(text)) {
-    if (c == '<') {
-      result += "&lt;";
-    } else if (c == '&') {
-      result += "&amp;";
-    } else {
-      if (std::string_view("\\`*_[]|#~").find(c) != std::string_view::npos) result += '\\';
-      result += c;
-    }
+    if (std::string_view("\\`*_[]|#~").find(c) != std::string_view::npos) result += '\\';
+    result += c;
   }
+  replace_all(result, "&", "&amp;");
+  replace_all(result, "<", "&lt;");
   return result;
 }
 
@@ -118,7 +114,7 @@ std::string terminal_text(std::span<const Table> tables) {
       if (&row == &rows.front()) text += std::string(width, '-') + "\n";
     }
     for (const std::string& note : table.notes) {
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
     }
   }
   if (!notes.empty()) text += "\n";

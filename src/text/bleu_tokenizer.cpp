@@ -1,28 +1,18 @@
 // Each pass below implements one regular expression of sacreBLEU, quoted beside it, as a scan from left to right.
 // Matches do not overlap: a character that belongs to one match is not examined again in the same pass.
-#include "rnnsearch/text/bleu_tokenizer.h"
+#include "rnnsearch/text/tokenizer.h"
 
+#include <fmt/format.h>
 #include <unicode/uchar.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-
 #include "rnnsearch/base/replace.h"
-#include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
 namespace {
 
 std::string single_spaced(std::string_view text) {
-  std::string line;
-  line.reserve(text.size());
-  for (const std::string_view word : split_views(text)) {
-    if (!line.empty()) line.push_back(' ');
-    line.append(word);
-  }
-  return line;
+  return fmt::to_string(fmt::join(split_views(text), " "));
 }
 
 // Of each two neighbours that match, left and right in turn, the pass puts spaces around one: "\1 \2 " (the right one)
@@ -60,8 +50,8 @@ std::string with_spaces_around(std::string_view line, const Which& which) {
 }
 
 // The language-dependent part of mteval-v13a. It works on bytes: the expressions name only ASCII characters, and of a
-// longer character that matches [^0-9] only the byte next to the full stop matters.
-std::string separate_western_punctuation(std::string_view line) {
+// longer character that matches [^0-9] only the byte next to the full stop matters. possessives: tercom's rule.
+std::string separate_western_punctuation(std::string_view line, bool possessives = false) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto is_other = [&](char c) { return !is_digit(c); };
   const auto is_stop = [](char c) { return c == '.' || c == ','; };
@@ -69,24 +59,28 @@ std::string separate_western_punctuation(std::string_view line) {
     return c >= ' ' && c <= '~' && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
            c != '\'' && c != ',' && c != '-' && c != '.';
   });
+  if (possessives) replace_all(text, "'s ", " 's ");
   text = with_apart(text, Apart::kRight, is_other, is_stop);  // ([^0-9])([\.,]) -> "\1 \2 "
   text = with_apart(text, Apart::kLeft, is_stop, is_other);   // ([\.,])([^0-9]) -> " \1 \2"
   return single_spaced(
       with_apart(text, Apart::kRight, is_digit, [](char c) { return c == '-'; }));  // ([0-9])(-) -> "\1 \2 "
 }
 
+// " line " without line ends and with the characters of XML's entities. hyphen: what a line end joins.
+std::string plain_line(std::string_view line, std::string_view hyphen) {
+  std::string text = fmt::format(" {} ", line);
+  replace_all(text, hyphen, "");
+  replace_all(text, "\n", " ");
+  if (text.find('&') == std::string::npos) return text;
+  for (const auto& [entity, character] : {std::pair{"&quot;", "\""}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}})
+    replace_all(text, entity, character);
+  return text;
+}
+
 std::string tokenize_13a(std::string_view line) {
   std::string text(line);
   replace_all(text, "<skipped>", "");
-  replace_all(text, "-\n", "");
-  replace_all(text, "\n", " ");
-  if (text.find('&') != std::string::npos) {
-    replace_all(text, "&quot;", "\"");
-    replace_all(text, "&amp;", "&");
-    replace_all(text, "&lt;", "<");
-    replace_all(text, "&gt;", ">");
-  }
-  return separate_western_punctuation(" " + text + " ");
+  return separate_western_punctuation(plain_line(text, "-\n"));
 }
 
 bool has_type(char32_t c, std::uint32_t types) {
@@ -99,10 +93,8 @@ std::string tokenize_intl(std::string_view line) {
   std::u32string text = code_points(line);
   text = with_apart(text, Apart::kRight, is_no_number, is_punctuation);  // (\P{N})(\p{P}) -> "\1 \2 "
   text = with_apart(text, Apart::kLeft, is_punctuation, is_no_number);   // (\p{P})(\P{N}) -> " \1 \2"
-  std::string result;
-  for (const char32_t c : text) append_code_point(result, static_cast<UChar32>(c));
   return single_spaced(
-      with_spaces_around(result, [](UChar32 c) { return has_type(static_cast<char32_t>(c), U_GC_S_MASK); }));
+      with_spaces_around(utf8_of(text), [](UChar32 c) { return (U_GET_GC_MASK(c) & U_GC_S_MASK) != 0; }));
 }
 
 std::string tokenize_char(std::string_view line) {
@@ -156,6 +148,10 @@ std::string tokenize_for_bleu(std::string_view line, BleuTokenizer tokenizer) {
       break;
   }
   return std::string(line);
+}
+
+std::string normalize_for_ter(std::string_view line) {
+  return separate_western_punctuation(plain_line(line, "\n-"), true);
 }
 
 }  // namespace rnnsearch::text

@@ -1,17 +1,14 @@
 #include "rnnsearch/text/subwords.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <limits>
 #include <optional>
+#include <queue>
 #include <span>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/text/unicode.h"
-#include "text/byte_pair_codes.h"
 #include "text/word_cache.h"
 
 namespace rnnsearch::text {
@@ -22,6 +19,70 @@ namespace {
 constexpr std::string_view kEndOfWord = "</w>";
 constexpr std::string_view kContinues = "@@";
 constexpr std::size_t kShown = 60;  // bytes of an invalid line that an error quotes
+
+struct MergeSymbol {
+  std::uint32_t begin, size;  // range of bytes in the word; size 0 if it was merged into its left neighbour
+  std::uint32_t id;
+  std::uint32_t left = 0, right = 0;  // neighbours
+};
+constexpr std::uint32_t kNoSymbol = std::numeric_limits<std::uint32_t>::max();
+
+struct Merge {
+  std::uint32_t rank;  // the lowest rank is merged first
+  std::uint32_t id;    // id of the merged symbol
+};
+
+/// symbols: in: the characters of the word; out: the remaining symbols have a size > 0. merge_of(left, right) returns
+/// the merge of two neighbours as std::optional<Merge>. All pairs of the best rank are merged, from the left, before
+/// the ranks are compared again, as in subword-nmt; a merge can create a better pair. Takes time n log n.
+template <class MergeOf>
+void merge_pairs(std::vector<MergeSymbol>& symbols, const MergeOf& merge_of) {
+  struct Pair {
+    Merge merge;
+    std::uint32_t left, right;
+    std::uint32_t left_size, right_size;  // sizes when the pair was queued; if they changed, the pair is obsolete
+    bool operator<(const Pair& other) const {
+      return merge.rank != other.merge.rank ? merge.rank > other.merge.rank : left > other.left;
+    }
+  };
+  const auto count = static_cast<std::uint32_t>(symbols.size());
+  std::priority_queue<Pair> pairs;
+  const auto look = [&](std::uint32_t left, std::uint32_t right) {
+    if (left == kNoSymbol || right == kNoSymbol) return;
+    if (const std::optional<Merge> merge = merge_of(symbols[left], symbols[right]))
+      pairs.push({*merge, left, right, symbols[left].size, symbols[right].size});
+  };
+  for (std::uint32_t i = 0; i < count; ++i) {
+    symbols[i].left = i == 0 ? kNoSymbol : i - 1;
+    symbols[i].right = i + 1 == count ? kNoSymbol : i + 1;
+  }
+  for (std::uint32_t i = 1; i < count; ++i) look(i - 1, i);
+  std::vector<Pair> round;
+  std::vector<std::uint32_t> made;
+  while (!pairs.empty()) {
+    round.clear();
+    do {
+      round.push_back(pairs.top());
+      pairs.pop();
+    } while (!pairs.empty() && pairs.top().merge.rank == round.front().merge.rank);
+    made.clear();
+    for (const Pair& pair : round) {
+      MergeSymbol& left = symbols[pair.left];
+      MergeSymbol& right = symbols[pair.right];
+      if (left.size != pair.left_size || right.size != pair.right_size || left.right != pair.right) continue;
+      left.size += right.size;
+      left.id = pair.merge.id;
+      left.right = right.right;
+      if (right.right != kNoSymbol) symbols[right.right].left = pair.left;
+      right.size = 0;
+      made.push_back(pair.left);
+    }
+    for (const std::uint32_t i : made) {
+      look(symbols[i].left, i);
+      look(i, symbols[i].right);
+    }
+  }
+}
 
 class BytePairCodes : public Subwords::Model {
  public:
@@ -36,9 +97,8 @@ class BytePairCodes : public Subwords::Model {
     if (word.empty()) return;
     WordCache& cache = WordCache::for_owner(owner_);
     const std::uint64_t hash = hash_of(word);
-    if (const WordCache::Entry* entry = cache.find(word, hash)) {
+    if (const WordCache::Entry* entry = cache.find(word, hash))
       return add(word, std::span(entry->values.data(), entry->count), pieces);
-    }
     std::vector<std::uint32_t> ends;
     encode(word, ends);
     cache.keep(word, hash, ends);
@@ -134,9 +194,8 @@ class BytePairCodes : public Subwords::Model {
     }
     if (symbols.size() > 1) {  // a single character is a piece without any merge
       // </w> is a symbol of its own, or part of the last one. Its bytes behind the word are cut off below.
-      if (!joins_end_) {
+      if (!joins_end_)
         symbols.push_back({static_cast<std::uint32_t>(word.size()), kEndOfWord.size(), find(kEndOfWord)});
-      }
       merge_pairs(symbols, [&](const MergeSymbol& left, const MergeSymbol& right) {
         const auto entry = merges_.find(key_of(left.id, right.id));
         return entry == merges_.end() ? std::nullopt : std::optional(entry->second);

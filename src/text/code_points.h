@@ -40,6 +40,12 @@ inline void append_code_point(std::string& text, UChar32 code_point) {
   }
 }
 
+inline std::string utf8_of(std::u32string_view code_points) {
+  std::string text;
+  for (const char32_t c : code_points) append_code_point(text, static_cast<UChar32>(c));
+  return text;
+}
+
 /// Python's str.isspace(): Unicode's White_Space property and the four information separators.
 inline bool is_space(UChar32 c) {
   if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);

@@ -1,16 +1,8 @@
-#include "rnnsearch/text/moses_tokenizer.h"
+#include "rnnsearch/text/tokenizer.h"
 
 #include <unicode/uchar.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <map>
-#include <span>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/replace.h"
-#include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
@@ -84,16 +76,14 @@ constexpr View kAbbreviations[] = {
 };
 
 bool is_abbreviation(View word, MosesLanguage language) {
-  if (word.size() == 1 && word[0] < 0x80 &&
-      is_alphabetic(word[0])) {  // initials; in French and German, small letters too
+  // Initials; in French and German, small letters too.
+  if (word.size() == 1 && word[0] < 0x80 && is_alphabetic(word[0])) {
     const bool small = (properties_of(word[0]) & kLowercase) != 0;
     if (!small || language == MosesLanguage::kGerman) return true;
     if (language == MosesLanguage::kFrench && word[0] != U'a') return true;
   }
   // Ordinal numbers: am 3. Mai
-  if (language == MosesLanguage::kGerman && word.size() <= 2 && std::all_of(word.begin(), word.end(), is_ascii_digit)) {
-    return true;
-  }
+  if (language == MosesLanguage::kGerman && word.size() <= 2 && std::ranges::all_of(word, is_ascii_digit)) return true;
   return kAbbreviations[static_cast<std::size_t>(language)].find(Text(U" ").append(word).append(U" ")) != View::npos;
 }
 
@@ -205,16 +195,13 @@ bool keeps_full_stop(View word, View next, MosesLanguage language) {
   word.remove_suffix(1);
   if (word.empty() || word.find_first_not_of(U'.') == View::npos) return true;  // only full stops
   if (next.empty()) return false;
-  if (word.find(U'.') != View::npos && std::any_of(word.begin(), word.end(), is_alphabetic)) return true;
+  if (word.find(U'.') != View::npos && std::ranges::any_of(word, is_alphabetic)) return true;
   if (is_abbreviation(word, language) || (properties_of(next[0]) & kLowercase) != 0) return true;
   return is_abbreviation_before_numbers(word, language) && is_ascii_digit(next[0]);
 }
 
 void add_word(View word, WordList& words) {
-  if (word.empty()) return;
-  std::string bytes;
-  for (const char32_t c : word) append_code_point(bytes, static_cast<UChar32>(c));
-  words.add(bytes);
+  if (!word.empty()) words.add(utf8_of(word));
 }
 
 }  // namespace
@@ -253,12 +240,6 @@ void tokenize_moses(std::string_view line, MosesLanguage language, WordList& wor
   }
 }
 
-std::vector<std::string> tokenize_moses(std::string_view line, MosesLanguage language) {
-  WordList words;
-  tokenize_moses(line, language, words);
-  return words.strings();
-}
-
 // --- text ------------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -270,7 +251,7 @@ bool consists_of(View word, View characters) {
 }
 
 bool is_opening(View word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](char32_t c) {
+  return !word.empty() && std::ranges::all_of(word, [](char32_t c) {
     return View(U"([{¿¡").find(c) != View::npos || u_charType(static_cast<UChar32>(c)) == U_CURRENCY_SYMBOL;
   });
 }
@@ -324,7 +305,7 @@ std::string detokenize_moses(const std::vector<std::string>& words, MosesLanguag
     const View before = i > 0 ? View(texts[i - 1]) : View(), after = i + 1 < texts.size() ? View(texts[i + 1]) : View();
     const Side side = detokenizer.side_of(before, texts[i], after);
     if (!joined && side != Side::kLeft) line.push_back(' ');
-    for (const char32_t c : texts[i]) append_code_point(line, static_cast<UChar32>(c));
+    line += utf8_of(texts[i]);
     joined = side == Side::kRight;
   }
   return line;

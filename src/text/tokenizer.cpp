@@ -4,12 +4,8 @@
 #include <unicode/uchar.h>
 #include <unicode/utext.h>
 
-#include <array>
-#include <cstdint>
 #include <memory>
 
-#include "rnnsearch/base/error.h"
-#include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
@@ -79,12 +75,11 @@ icu::BreakIterator& word_breaks() {
   thread_local const std::unique_ptr<icu::BreakIterator> breaks = [] {
     UErrorCode status = U_ZERO_ERROR;
     std::unique_ptr<icu::BreakIterator> made(icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), status));
-    if (U_FAILURE(status)) {
+    if (U_FAILURE(status))
       throw Error(
           "text: ICU has no word breaks: {}; install its data, or choose the tokenizer words, whose Chinese words are "
           "characters",
           u_errorName(status));
-    }
     return made;
   }();
   return *breaks;
@@ -99,9 +94,8 @@ std::vector<std::size_t> word_ends(std::string_view run) {
   breaks.setText(&text, status);  // makes a shallow clone of the text
   std::vector<std::size_t> ends;
   if (U_SUCCESS(status)) {
-    for (std::int32_t at = breaks.next(); at != icu::BreakIterator::DONE; at = breaks.next()) {
+    for (std::int32_t at = breaks.next(); at != icu::BreakIterator::DONE; at = breaks.next())
       ends.push_back(static_cast<std::size_t>(at));
-    }
   }
   utext_close(&text);
   if (U_FAILURE(status)) throw Error("text: ICU cannot break {} bytes into words: {}", run.size(), u_errorName(status));

@@ -17,11 +17,9 @@
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/corpus/text_pipeline.h"
-#include "rnnsearch/evaluate/bleu.h"
-#include "rnnsearch/evaluate/chrf.h"
-#include "rnnsearch/evaluate/ter.h"
+#include "rnnsearch/evaluate/metrics.h"
 #include "rnnsearch/report/input_files.h"
-#include "rnnsearch/text/bleu_tokenizer.h"
+#include "rnnsearch/text/tokenizer.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/support/scratch.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/text/bleu_tokenizer.h"
+#include "rnnsearch/text/tokenizer.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/corpus/tiny_corpus.h"
 
@@ -36,7 +36,7 @@ TEST(Vocabulary, RefusesWhatIsNone) {
   EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>", "</s>", "a"}, {1, 2}); }), HasSubstr("4 words but 2 counts"));
 }
 
-// The reason for the symbol that it is: see text/bleu_tokenizer.h.
+// The reason for the symbol that it is: see text/tokenizer.h.
 TEST(Vocabulary, WritesAnUnknownWordAsOneWordOfEveryTokenizer) {
   const Vocabulary vocabulary({"<unk>", "<s>", "</s>", "a"});
   EXPECT_EQ(vocabulary.word_in_text(3), "a");
@@ -45,7 +45,7 @@ TEST(Vocabulary, WritesAnUnknownWordAsOneWordOfEveryTokenizer) {
                                text::BleuTokenizer::kZh, text::BleuTokenizer::kNone}) {
     EXPECT_THAT(text::split_words(text::tokenize_for_bleu("a " + unknown + " b", tokenizer)),
                 testing::ElementsAre("a", unknown, "b"))
-        << text::name_of(tokenizer);
+        << name_of(tokenizer);
   }
 }
 

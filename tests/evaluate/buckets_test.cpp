@@ -1,4 +1,4 @@
-#include "rnnsearch/evaluate/buckets.h"
+#include "rnnsearch/evaluate/evaluation.h"
 
 #include <gtest/gtest.h>
 

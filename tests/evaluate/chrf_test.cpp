@@ -1,4 +1,4 @@
-#include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,7 @@
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/random.h"
 #include "rnnsearch/base/version.h"
-#include "rnnsearch/evaluate/chrf.h"
-#include "rnnsearch/evaluate/sequence_accuracy.h"
-#include "rnnsearch/evaluate/ter.h"
+#include "rnnsearch/evaluate/metrics.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/evaluate/mean_of.h"
 #include "tests/evaluate/two_systems.h"
@@ -251,7 +249,7 @@ TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {
   options.chrf = true;
   options.edges = {20, 40, 500};
   options.baseline = "B";
-  options.significance = {SignificanceTest::kBootstrap, 200, 12345};
+  options.significance = {SignificanceTest::kBootstrap, 200};
   options.bootstrap.samples = 100;
   const Evaluation evaluation = evaluate(lines.test(), systems, options);
   // 2 systems, 3 metrics, all + without unknown words + the 3 buckets of 4 that have sentences
@@ -271,9 +269,7 @@ TEST(Evaluate, ComparesEverySystemWithTheBaselineOnEveryRow) {
   alone.significance.test = SignificanceTest::kNone;
   alone.baseline.clear();
   EXPECT_EQ(evaluate(lines.test(), systems, alone).systems[0].all.low, evaluation.systems[0].all.low);
-  // p values are those of their seed, whatever the intervals'.
-  options.bootstrap.seed = 5;
-  EXPECT_EQ(evaluate(lines.test(), systems, options).comparisons[3].p, evaluation.comparisons[3].p);
+  // p values need no intervals.
   options.bootstrap.samples = 0;
   EXPECT_EQ(evaluate(lines.test(), systems, options).comparisons[3].p, evaluation.comparisons[3].p);
   options.baseline.clear();
@@ -434,7 +430,7 @@ TEST(ToJson, IsOneObjectOfAllThatIsKnown) {
   EvaluationOptions options = with_edges();
   options.chrf = options.by_unknown_share = options.by_rarest_word = options.words_by_frequency = options.sentences =
       true;
-  options.significance = {SignificanceTest::kBootstrap, 100, 12345};
+  options.significance = {SignificanceTest::kBootstrap, 100};
   const TwoSystems corpus;
   const Evaluation evaluation = corpus.evaluate(options);
   const Json json = parse_json(json_text(to_json(evaluation)), "test");
@@ -494,7 +490,7 @@ TEST(ToJson, HasNullForWhatThereIsNot) {
   const SystemOutput systems[] = {{"right", right}, {"nothing", nothing}};
   EvaluationOptions options = with_edges();
   options.ter = true;
-  options.significance = {SignificanceTest::kBootstrap, 100, 12345};
+  options.significance = {SignificanceTest::kBootstrap, 100};
   const Json json = to_json(evaluate({{}, references, {}, {}, {}, {}}, systems, options));
   const Json& system = as_array(json.at("systems"))[1];
   EXPECT_EQ(system.at("all").at("low"), Json(0.0));
@@ -533,7 +529,8 @@ TEST(FromJson, GivesTheEvaluationThatWasWritten) {
       options.sentences = true;
   options.sequence_accuracy = SequenceAccuracyMode::kCut;
   options.length_tokenizer = text::BleuTokenizer::kChar;
-  options.significance = {SignificanceTest::kBootstrap, 100, 18446744073709551615u};
+  options.significance = {SignificanceTest::kBootstrap, 100};
+  options.bootstrap.seed = 18446744073709551615u;
   for (const std::size_t samples : {100u, 0u}) {
     options.bootstrap.samples = samples;
     Evaluation evaluation = TwoSystems().evaluate(options);

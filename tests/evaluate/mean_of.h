@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "rnnsearch/evaluate/sequence_accuracy.h"
+#include "rnnsearch/evaluate/metrics.h"
 
 namespace rnnsearch::evaluate {
 

@@ -6,8 +6,7 @@
 #include <numeric>
 
 #include "rnnsearch/base/random.h"
-#include "rnnsearch/evaluate/bleu.h"
-#include "rnnsearch/evaluate/chrf.h"
+#include "rnnsearch/evaluate/metrics.h"
 
 namespace rnnsearch::evaluate {
 namespace {

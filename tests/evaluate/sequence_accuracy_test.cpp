@@ -1,4 +1,4 @@
-#include "rnnsearch/evaluate/sequence_accuracy.h"
+#include "rnnsearch/evaluate/metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "rnnsearch/evaluate/ter.h"
+#include "rnnsearch/evaluate/metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -80,8 +80,8 @@ TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
   const evaluate::SystemOutput systems[] = {{"nothing", nothing}, {"right", right}};
   evaluate::EvaluationOptions options;
   options.ter = true;
-  options.significance = {evaluate::SignificanceTest::kBootstrap, 100, 18446744073709551615u};
-  options.bootstrap.seed = options.significance.seed;
+  options.significance = {evaluate::SignificanceTest::kBootstrap, 100};
+  options.bootstrap.seed = 18446744073709551615u;
   for (const std::size_t samples : {100u, 0u}) {
     options.bootstrap.samples = samples;
     const auto written = evaluate::evaluate({{}, references, {}, {}, {}, {}}, systems, options);

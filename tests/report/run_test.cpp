@@ -1,4 +1,4 @@
-#include "rnnsearch/report/run.h"
+#include "rnnsearch/report/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "rnnsearch/text/bleu_tokenizer.h"
+#include "rnnsearch/text/tokenizer.h"
 
 #include <gtest/gtest.h>
 

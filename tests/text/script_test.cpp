@@ -1,4 +1,4 @@
-#include "rnnsearch/text/script.h"
+#include "rnnsearch/text/unicode.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

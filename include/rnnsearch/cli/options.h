@@ -67,8 +67,6 @@ class Options : public OptionList {
   void refuse(bool idle, std::initializer_list<const char*> names, const std::string& why) const;
   /// After parse: throws UsageError if two values of one of these options are the same file, through links too.
   void check_each_once(std::initializer_list<const char*> names) const;
-  /// The options of one group.
-  std::vector<std::string> names_in(const std::string& group) const;
   /// The options of one group that were set, in the order of their declaration.
   std::vector<std::string> given_in(const std::string& group) const;
   /// Name and value of every recorded option as it stands now; repeated ones several times.

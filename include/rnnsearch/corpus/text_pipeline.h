@@ -34,7 +34,7 @@ struct TextPipeline {
   std::string target_language = "tgt";
   /// words: reversible word tokens (text/tokenizer.h), where each Chinese character is a word. icu-words: the same, but
   /// Chinese and Japanese are split by ICU's dictionary; the words agree with those of the training text only for the
-  /// same version of ICU. moses: Moses tokens (text/moses_tokenizer.h) for the languages en, fr and de. none: split at
+  /// same version of ICU. moses: Moses tokens (text/tokenizer.h) for the languages en, fr and de. none: split at
   /// white space.
   std::string tokenizer = "words";
   std::string normalization = "none";  // Unicode normalization before all other steps: none, nfc or nfkc

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/evaluate/corpus_statistics.h"
+#include "rnnsearch/evaluate/metrics.h"
 
 namespace rnnsearch::evaluate {
 

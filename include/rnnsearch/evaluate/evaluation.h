@@ -6,20 +6,133 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/option.h"
-#include "rnnsearch/evaluate/bleu.h"
-#include "rnnsearch/evaluate/buckets.h"
-#include "rnnsearch/evaluate/sequence_accuracy.h"
-#include "rnnsearch/evaluate/significance.h"
-#include "rnnsearch/evaluate/ter.h"
+#include "rnnsearch/evaluate/metrics.h"
 
 namespace rnnsearch::evaluate {
+
+// Buckets of the sentences of a test set: by length, as in figure 2 of Bahdanau, Cho and Bengio (2015), and by the
+// frequency of their words in the training text. Also word accuracy by that frequency, as in compare-mt (Neubig et al.
+// 2019).
+
+/// The side whose words determine the length bucket of a sentence. kReference: the first reference. kLongest: the
+/// longer one of source and first reference, which is also the length that training limits.
+enum class LengthOf { kReference, kSource, kLongest };
+constexpr auto names_of(LengthOf) {
+  return in_order<LengthOf>({"reference", "source", "longest"});
+}
+
+struct Buckets {
+  std::vector<std::string> labels;
+  std::vector<std::vector<std::size_t>> sentences;  // of each bucket, ascending; a sentence is in at most one bucket
+};
+
+/// Throws Error if the edges are not ascending.
+void check_edges(std::span<const std::size_t> edges);
+/// Buckets "up to 10", "11-20", ..., "over 60", where `edges` are the largest lengths. `tokens` is the tokenization for
+/// counting words. Only the side that is measured must be given. REQUIRES: check_edges passed.
+Buckets by_length(std::span<const std::string> references, std::span<const std::string> sources, LengthOf length,
+                  std::span<const std::size_t> edges, const BleuOptions& tokens);
+
+/// Buckets "none", "up to 5%", ... for shares in [0, 1].
+Buckets by_unknown_share(std::span<const double> shares);
+
+/// The frequency of the rarest word of a sentence without words.
+inline constexpr std::uint64_t kNoWord = std::numeric_limits<std::uint64_t>::max();
+/// Buckets of training-set frequencies: "unknown" (0), "1-9", "10-99", "100-999", "1000 and more".
+const std::vector<std::string>& frequency_labels();
+std::size_t frequency_bucket(std::uint64_t frequency);
+/// Sentences with the frequency kNoWord are in no bucket.
+Buckets by_frequency(std::span<const std::uint64_t> frequencies);
+
+/// The target side of the training text. Both functions are called on several threads.
+struct WordFrequencies {
+  std::function<std::vector<std::string>(std::string_view line)> words;  // splits a raw line as for training
+  std::function<std::uint64_t(std::string_view word)> count;  // count in the training text; 0 outside the vocabulary
+};
+
+/// The accuracy for the words of one frequency bucket. A word of a hypothesis is correct if the reference of its
+/// sentence contains it, at most as often as there.
+struct WordAccuracy {
+  std::string label;             // one of frequency_labels()
+  std::uint64_t words = 0;       // number of words in the references
+  std::uint64_t hypothesis = 0;  // number of words in the hypotheses
+  std::uint64_t correct = 0;
+
+  // From 0 to 1; 0 without words.
+  double precision() const { return ratio(correct, hypothesis); }
+  double recall() const { return ratio(correct, words); }
+  double f1() const { return ratio(2 * correct, hypothesis + words); }  // the harmonic mean of the two
+
+ private:
+  static double ratio(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  }
+};
+
+/// Returns one element for each of frequency_labels(). REQUIRES: as many references as hypotheses.
+std::vector<WordAccuracy> word_accuracies(std::span<const std::string> hypotheses,
+                                          std::span<const std::string> references, const WordFrequencies& frequencies);
+
+// Tests of significance.
+
+enum class SignificanceTest { kNone, kBootstrap, kRandomization };
+constexpr auto names_of(SignificanceTest) {
+  return in_order<SignificanceTest>({"none", "bootstrap", "randomization"});
+}
+
+/// A difference with a p value below this is marked in tables.
+inline constexpr double kSignificant = 0.05;
+/// The fewest sentences for which there is a p value.
+inline constexpr std::size_t kFewestTested = 6;
+
+struct SignificanceOptions {
+  SignificanceTest test = SignificanceTest::kNone;
+  std::optional<std::size_t> samples;  // default: sacreBLEU's 1,000 (bootstrap) or 10,000 (randomization)
+
+  std::size_t sample_count() const { return samples.value_or(test == SignificanceTest::kRandomization ? 10000 : 1000); }
+};
+
+/// "paired bootstrap resampling, 1,000 samples, seed 12345"
+std::string description_of(SignificanceTest test, std::size_t samples, std::uint64_t seed);
+
+/// The comparison of two systems by one metric in one row of a table.
+struct Comparison {
+  SignificanceTest test = SignificanceTest::kNone;
+  std::string baseline, system;
+  std::string metric;       // "BLEU", "chrF", ...
+  std::string row;          // "all", or the label of a bucket
+  double difference = 0;    // score of the system minus that of the baseline
+  std::optional<double> p;  // absent with fewer than kFewestTested sentences
+  std::size_t samples = 0;
+  std::uint64_t seed = 0;
+
+  bool significant() const { return p && *p < kSignificant; }
+};
+
+// The mean score of several trainings with different seeds, with its confidence interval.
+
+/// Statistics of n independent rounds.
+struct RoundMean {
+  std::size_t rounds = 0;
+  double mean = 0, least = 0, most = 0;
+  /// The 95% confidence interval of the mean is mean +- half_width: Student's t with n - 1 degrees of freedom times the
+  /// standard error. Infinite for a single round. The interval may exceed the range of the scores, such as 100.
+  double half_width = 0;
+};
+
+/// REQUIRES: at least one score.
+RoundMean mean_over_rounds(std::span<const double> scores);
+
+// The evaluation.
 
 /// Line i of each belongs to the same sentence.
 struct TestSet {
@@ -51,22 +164,12 @@ struct EvaluationOptions {
   std::vector<std::size_t> edges{10, 20, 30, 40, 50, 60};
   LengthOf length = LengthOf::kReference;               // compare-mt's default; the paper's text suggests the source
   std::optional<text::BleuTokenizer> length_tokenizer;  // counts words for the buckets; if empty, that of BLEU
-  Bootstrap bootstrap;                                  // for the 95% intervals; without samples there are none
+  Bootstrap bootstrap;  // for the 95% intervals; without samples there are none. The seed is that of significance, too
   SignificanceOptions significance;
   std::string baseline;  // the system that the others are compared with; if empty, the first one
   bool by_unknown_share = false, by_rarest_word = false, words_by_frequency = false;  // further breakdowns
   bool sentences = false;                                                             // also report every sentence
 };
-
-/// All options, except those that only affect how the result is printed.
-void declare(OptionList& options, EvaluationOptions& o);
-
-/// Throws Error for a combination of options in which one would be ignored.
-void check(const EvaluationOptions& options);
-
-/// Throws Error if two systems have the same name, or for a test of significance or a baseline that these systems do
-/// not allow. `systems`: their names.
-void check_systems(const EvaluationOptions& options, std::span<const std::string> systems);
 
 /// Scores over fewer sentences are marked as unreliable.
 inline constexpr std::size_t kReliableSentences = 100;
@@ -151,7 +254,8 @@ const Comparison* comparison_of(const Evaluation& evaluation, const std::string&
 
 /// Throws Error if there are no lines. The result depends only on the input and the options, not on the number of
 /// threads; all systems use the same samples. `poll` is called now and then on the calling thread; an exception that it
-/// throws ends the evaluation. REQUIRES: check, check_edges and check_systems passed; all texts have as many lines, and
+/// throws ends the evaluation. REQUIRES: check_edges passed; systems have names of their own, of which the
+/// baseline is one unless it is empty; a test of significance has two systems; all texts have as many lines, and
 /// what options.length and the breakdowns need is known.
 Evaluation evaluate(const TestSet& test, std::span<const SystemOutput> systems, const EvaluationOptions& options,
                     const std::function<void()>& poll = {});

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rnnsearch/base/number_text.h"  // grouped
-#include "rnnsearch/report/axis.h"
+#include "rnnsearch/report/line_chart.h"
 
 namespace rnnsearch::report {
 

@@ -1,4 +1,4 @@
-// UTF-8 text: validity, white space, case.
+// UTF-8 text: validity, white space, case, normal forms, scripts.
 #pragma once
 
 #include <cstddef>
@@ -40,5 +40,22 @@ std::string normalized(std::string_view text, NormalForm form);
 
 /// "ICU 72.1": the library that is loaded.
 std::string icu();
+
+/// One script, or the scripts that a language is written in, by Unicode's Script property (UAX #24). Thread-safe.
+class Script {
+ public:
+  /// name: the Unicode name of a script ("Cyrillic"), its ISO 15924 code ("Cyrl"), or the code of a language ("ru";
+  /// "ja" stands for Han, Hiragana and Katakana). Throws Error for a name that ICU does not know.
+  explicit Script(const std::string& name);
+
+  struct Letters {
+    std::size_t all = 0;        // all letters; digits, punctuation and symbols have no script and are not counted
+    std::size_t of_script = 0;  // letters of this script
+  };
+  Letters count(std::string_view text) const;
+
+ private:
+  std::vector<char> member_;  // indexed by ICU's code of a script: whether it is included
+};
 
 }  // namespace rnnsearch::text

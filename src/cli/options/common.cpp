@@ -1,10 +1,7 @@
 #include "cli/options/common.h"
 
-#include <algorithm>
 #include <iostream>
-#include <span>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/log.h"
 #include "rnnsearch/base/parallel.h"
@@ -20,10 +17,9 @@ void warn_of_emulation() {
                  "results have other last digits than on any other processor\n";
   }
   if (kernels::precision() == kernels::Precision::kBFloat16 && kernels::bfloat16_unit().empty()) {
-    std::cerr
-        << "[rnnsearch] precision bf16: this processor has no bfloat16 unit that may be used, so its products are "
-           "emulated, slower than f32, with the same results as of AVX512-BF16; choose --precision f32 unless you "
-           "compare results\n";
+    std::cerr << "[rnnsearch] precision bf16: this processor has no bfloat16 unit that may be used, so its products "
+                 "are emulated, slower than f32, with the same results as of AVX512-BF16; choose --precision f32 "
+                 "unless you compare results\n";
   }
   if (kernels::precision() == kernels::Precision::kInt8 && kernels::int8_unit().empty()) {
     std::cerr << "[rnnsearch] precision int8: this processor has no AVX512-VNNI that may be used, so its products are "
@@ -38,9 +34,8 @@ namespace fs = std::filesystem;
 NamedPath named_path(const std::string& text) {
   const std::size_t equals = text.find('=');
   std::error_code ignored;  // a name may be longer than a file's
-  if (equals != std::string::npos && equals > 0 && text.find('/') >= equals && !fs::exists(text, ignored)) {
+  if (equals != std::string::npos && equals > 0 && text.find('/') >= equals && !fs::exists(text, ignored))
     return {text.substr(0, equals), text.substr(equals + 1)};
-  }
   const fs::path path = text.substr(0, std::max<std::size_t>(1, text.find_last_not_of('/') + 1));
   return {(fs::is_directory(path, ignored) ? path.filename() : path.stem()).string(), path};
 }
@@ -80,12 +75,11 @@ bool oversubscription_is_meant(const ThreadOptions& options) {
 }
 
 std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& communicator) {
-  if (options.stall_timeout > 0 && options.stall_timeout < 1) {
+  if (options.stall_timeout > 0 && options.stall_timeout < 1)
     throw comm::AgreedError(
         fmt::format("stall-timeout is {:g}, in which no rank can answer; give at least 1 second, or 0 for never",
                     options.stall_timeout),
         true);
-  }
   communicator.set_stall_timeout(options.stall_timeout);
   auto placement = site::settle_threads(communicator, options.threads.value_or(0), oversubscription_is_meant(options));
   set_thread_count(placement.threads);
@@ -102,7 +96,7 @@ std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const 
 
 void root_reads(const std::vector<std::filesystem::path>& texts, double stall_timeout,
                 const comm::Communicator& communicator, const std::function<void()>& act) {
-  std::uint64_t waits = std::any_of(texts.begin(), texts.end(), [](const fs::path& text) {
+  std::uint64_t waits = std::ranges::any_of(texts, [](const fs::path& text) {
     std::error_code ignored;
     const auto status = fs::status(text, ignored);
     return text == "-" || (fs::exists(status) && !fs::is_regular_file(status));
@@ -145,7 +139,7 @@ kernels::Precision set_precision(const std::string& asked, const comm::Communica
 }
 
 void check_arithmetic_is_one(const std::vector<std::string>& names, const std::vector<std::string>& hosts) {
-  const auto other = std::find_if(names.begin(), names.end(), [&](const auto& name) { return name != names.front(); });
+  const auto other = std::ranges::find_if(names, [&](const auto& name) { return name != names.front(); });
   if (other == names.end()) return;
   const auto rank = static_cast<std::size_t>(other - names.begin());
   const bool has_sse2 = (names.front() + *other).find("sse2") != std::string::npos;

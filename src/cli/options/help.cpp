@@ -1,11 +1,8 @@
 #include "cli/options/help.h"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <numeric>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 namespace rnnsearch::cli {
 namespace {
@@ -84,36 +81,34 @@ std::string wrapped(const std::string& text, std::size_t column, const std::stri
   return lines;
 }
 
-std::string help_text(const std::string& command, const std::string& about, std::span<const Option> options,
-                      bool explain_later) {
-  std::string text = "rnnsearch " + command + " [--OPTION VALUE]...\n\n" + wrapped(about, 0) + "\n";
+std::string Options::help() const {
+  std::string text = "rnnsearch " + command_ + " [--OPTION VALUE]...\n\n" + wrapped(about_, 0) + "\n";
   std::vector<std::string> groups;
-  for (const Option& option : options) {
-    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
+  for (const Option& option : rows()) {
+    if (std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
   }
   std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // General, declared first, stands last
   for (const std::string& group : groups) {
     text += "\n" + group + ":\n";
-    for (const Option& option : options) {
-      if (option.group == group) text += entry(option, explain_later);
+    for (const Option& option : rows()) {
+      if (option.group == group) text += entry(option, explains_later_);
     }
   }
   return text;
 }
 
-std::string short_help_text(const std::string& command, const std::string& about, const std::string& example,
-                            std::span<const Option> options) {
-  std::string usage = fmt::format("rnnsearch {}", command), basic;
-  for (const Option& option : options) {
+std::string Options::short_help() const {
+  std::string usage = fmt::format("rnnsearch {}", command_), basic;
+  for (const Option& option : rows()) {
     if (option.required) usage += fmt::format(" --{} {}", option.name, placeholder_of(option));
     if (option.basic) basic += entry(option, false);
   }
-  const std::string sentence = about.substr(0, about.find(". "));
+  const std::string sentence = about_.substr(0, about_.find(". "));
   return fmt::format(
       "{}\n\n{}{}\n\nExample:\n  {}\n\nThe options that one needs first, of {}:\n{}\n"
       "rnnsearch {} --help explains all options.\n",
       wrapped(usage + " [--OPTION VALUE]...", 4), wrapped(sentence, 0), sentence.ends_with('.') ? "" : ".",
-      wrapped(fmt::format("rnnsearch {} {}", command, example), 4, " \\"), options.size(), basic, command);
+      wrapped(fmt::format("rnnsearch {} {}", command_, example_), 4, " \\"), rows().size(), basic, command_);
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -1,17 +1,16 @@
 #include "rnnsearch/cli/options.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
-#include <algorithm>
 #include <iostream>
 #include <set>
 
 #include "cli/options/help.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/line_source.h"
-#include "rnnsearch/base/option.h"
 #include "rnnsearch/base/signals.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -98,8 +97,8 @@ void Options::refuse_unknown(const Source& source, const std::string& name) cons
     }
   }
   const std::string advice = "rnnsearch " + command_ + " --help names them all";
-  if (source.name.empty()) throw UsageError("unknown option '" + name + "'" + suggestion(name, names, advice));
-  throw UsageError(source.name + ": unknown key '" + name + "'" + suggestion(name, names, advice));
+  throw UsageError("{} '{}'{}", source.name.empty() ? "unknown option" : source.name + ": unknown key", name,
+                   suggestion(name, names, advice));
 }
 
 Options::Source Options::read_command_line(const Arguments& arguments) const {
@@ -112,9 +111,8 @@ Options::Source Options::read_command_line(const Arguments& arguments) const {
       only_switches = false;
       continue;
     }
-    if (!argument->starts_with("--")) {
+    if (!argument->starts_with("--"))
       throw UsageError("unexpected argument '" + *argument + "': options begin with --");
-    }
     const std::size_t equals = argument->find('=');
     const std::string name = argument->substr(2, equals - 2);
     const Option* const option = find(name);
@@ -154,15 +152,13 @@ void Options::apply(const Source& source) {
   std::set<std::string> seen;
   for (const auto& [name, text] : source.values) {
     const Option& option = *find(name);
-    if (!seen.insert(name).second && !option.repeatable() && !source.name.empty()) {
+    if (!seen.insert(name).second && !option.repeatable() && !source.name.empty())
       throw UsageError(location(source, name) + " is given twice");
-    }
     if (!option.read) continue;
     if (option.repeatable() && from_[name] != location(source, name)) option.clear();
     from_[name] = location(source, name);
-    if (!allows(option.kind, option.bounds, option.choices, text) || !option.read(text)) {
+    if (!allows(option.kind, option.bounds, option.choices, text) || !option.read(text))
       throw UsageError("{} is '{}' but must be {}", location(source, name), text, option.expected());
-    }
   }
 }
 
@@ -173,9 +169,8 @@ void Options::check_all_paths(const std::optional<std::string>& config) const {
     const Path& as = option.path;
     if (as.kind == Path::kNone) continue;
     const auto from = from_.find(option.name);
-    for (std::filesystem::path& path : paths_of(option)) {
+    for (std::filesystem::path& path : paths_of(option))
       paths.push_back({from == from_.end() ? "--" + option.name : from->second, as, std::move(path)});
-    }
   }
   check_paths(paths);
 }
@@ -183,16 +178,15 @@ void Options::check_all_paths(const std::optional<std::string>& config) const {
 bool Options::parse(const Arguments& arguments) {
   arguments_ = arguments;
   for (const bool all : {true, false}) {
-    if (std::find(arguments.begin(), arguments.end(), all ? "--help" : "-h") == arguments.end()) continue;
+    if (std::ranges::find(arguments, all ? "--help" : "-h") == arguments.end()) continue;
     std::cout << (all ? help() : short_help());
     return false;
   }
   const auto value_of = [](const Source& source, const std::string& name) -> std::optional<std::string> {
-    std::optional<std::string> last;
-    for (const auto& [key, text] : source.values) {
-      if (key == name) last = text;
-    }
-    return last;
+    const auto& values = source.values;
+    const auto last =
+        std::find_if(values.rbegin(), values.rend(), [&](const auto& pair) { return pair.first == name; });
+    return last == values.rend() ? std::nullopt : std::optional(last->second);
   };
   const Source command_line = read_command_line(arguments);
   only_checks_ = value_of(command_line, "check") == "true";
@@ -222,9 +216,7 @@ bool Options::parse(const Arguments& arguments) {
   apply(file);
   apply(command_line);
   for (const Option& option : rows()) {
-    if (option.required && !given(option.name)) {
-      throw UsageError("--" + option.name + " is missing: " + option.help);
-    }
+    if (option.required && !given(option.name)) throw UsageError("--" + option.name + " is missing: " + option.help);
   }
   check_all_paths(config);
   return true;
@@ -251,17 +243,11 @@ void Options::check_each_once(std::initializer_list<const char*> names) const {
   }
 }
 
-std::vector<std::string> Options::names_in(const std::string& group) const {
+std::vector<std::string> Options::given_in(const std::string& group) const {
   std::vector<std::string> names;
   for (const Option& option : rows()) {
-    if (option.group == group) names.push_back(option.name);
+    if (option.group == group && given(option.name)) names.push_back(option.name);
   }
-  return names;
-}
-
-std::vector<std::string> Options::given_in(const std::string& group) const {
-  std::vector<std::string> names = names_in(group);
-  std::erase_if(names, [&](const std::string& name) { return !given(name); });
   return names;
 }
 
@@ -291,12 +277,90 @@ std::string Options::ini() const {
   return text;
 }
 
-std::string Options::help() const {
-  return help_text(command_, about_, rows(), explains_later_);
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file or folder: the device and inode of what exists, and below it the names of what does not.
+struct FileIdentity {
+  ::dev_t device;
+  ::ino_t inode;
+  fs::path below;
+
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+FileIdentity identity_of(const fs::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0) return {found.st_dev, found.st_ino, {}};
+  std::error_code ignored;
+  fs::path there = fs::weakly_canonical(fs::absolute(without_links(path)), ignored), below;
+  while (::stat(there.c_str(), &found) != 0 && there.has_relative_path()) {
+    below = below.empty() ? there.filename() : there.filename() / below;
+    there = there.parent_path();
+  }
+  return {found.st_dev, found.st_ino, below};
 }
 
-std::string Options::short_help() const {
-  return short_help_text(command_, about_, example_, rows());
+/// The path of the file or folder itself: its folders and its name are no symbolic links.
+fs::path itself(const fs::path& path) {
+  std::error_code ignored;
+  fs::path whole = fs::absolute(without_links(path));
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return fs::weakly_canonical(whole.parent_path(), ignored) / whole.filename();
+}
+
+bool is_standard_stream(const GivenPath& given) {
+  return given.path == "-";
+}
+
+/// Whether writing `output` may replace `other`.
+bool replaces(const GivenPath& output, const GivenPath& other) {
+  if (is_standard_stream(output) || is_standard_stream(other))
+    return is_standard_stream(output) && is_standard_stream(other) && other.as.is_output();
+  if (output.as.kind == Path::kOutputRun && other.as.kind == Path::kInputRun) return false;  // it resumes
+  const FileIdentity identity = identity_of(other.path);
+  if (identity == identity_of(output.path)) return true;
+  const fs::path written = itself(output.path), read = itself(other.path);
+  if (output.as.kind == Path::kOutputFolder)
+    return read.extension() == output.as.extension && identity_of(read.parent_path()) == identity_of(output.path);
+  const std::string name = written.filename().string();
+  return identity == identity_of(written.string() + ".partial") ||
+         (read.filename().string().starts_with("." + name + ".") &&
+          identity_of(read.parent_path()) == identity_of(written.parent_path()));
+}
+
+void check_one(const GivenPath& given) {
+  const auto& [option, as, path] = given;
+  if (path.empty()) throw UsageError("{} has a value without the name of a file; name one", option);
+  if (is_standard_stream(given) && !as.stream)
+    throw UsageError("{} is '-', which stands for standard {}, and this option takes a {} (one named - is ./-)", option,
+                     as.is_output() ? "output" : "input",
+                     as.kind == Path::kOutputFolder || as.kind == Path::kOutputRun ? "folder" : "file");
+  if (!as.is_output() || is_standard_stream(given)) return;
+  const fs::path written =
+      as.kind == Path::kOutputFolder ? itself(path) / fmt::format("x{}", as.extension) : itself(path);
+  if (const auto run = train::run_that_has(written))
+    throw UsageError("{} is {}, where train keeps the files of the run {}; name another place", option, path,
+                     run->string());
+}
+
+}  // namespace
+
+void check_paths(const std::vector<GivenPath>& paths) {
+  for (const GivenPath& given : paths) check_one(given);
+  for (const GivenPath& output : paths) {
+    for (const GivenPath& other : paths) {
+      if (!output.as.is_output() || &other == &output) continue;
+      if (!replaces(output, other)) continue;
+      if (is_standard_stream(output))
+        throw UsageError("{} and {} both go to standard output, where they would mix; name a file for one",
+                         output.option, other.option);
+      throw UsageError("{} {} would replace {}{}{}; name another {}", output.option, output.path, other.path,
+                       other.as.is_output() ? ", which is written for " : ", which is read for ", other.option,
+                       output.as.kind == Path::kOutputFolder ? "folder" : "file");
+    }
+  }
 }
 
 }  // namespace rnnsearch::cli

@@ -1,19 +1,8 @@
 #include "cli/options/translation_options.h"
 
-#include <memory>
-#include <utility>
-
 #include "cli/options/common.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/number_text.h"
-#include "rnnsearch/base/packed.h"
-#include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/corpus/text_stream.h"
-#include "rnnsearch/decode/forbidden_words.h"
-#include "rnnsearch/decode/shortlist.h"
 #include "rnnsearch/train/shared_files.h"
 
 namespace rnnsearch::cli {
@@ -24,9 +13,7 @@ std::string difference(const corpus::Vocabulary& other, const corpus::Vocabulary
   if (other.size() != first.size()) return fmt::format("it holds {} words, not {}", other.size(), first.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
     const std::string &word = other.words()[i], &expected = first.words()[i];
-    if (word != expected) {
-      return fmt::format("its word {} is '{}', not '{}'", i, printable(word), printable(expected));
-    }
+    if (word != expected) return fmt::format("its word {} is '{}', not '{}'", i, printable(word), printable(expected));
   }
   return "";
 }
@@ -43,12 +30,11 @@ void check_same_text(const train::LoadedModel& other, const std::string& path, c
   if (!target.empty()) refuse(fmt::format("{} has another target vocabulary ({})", path, target));
   const std::string source = difference(other.source_vocabulary, first.source_vocabulary);
   if (!source.empty()) refuse(fmt::format("{} has another source vocabulary ({})", path, source));
-  if (other.model.options().right_to_left() != first.model.options().right_to_left()) {
+  if (other.model.options().right_to_left() != first.model.options().right_to_left())
     throw comm::AgreedError(
         fmt::format("--model {} and --model {} cannot translate together: one predicts targets from left to right, the "
                     "other from right to left; let one translate, and the other one score its n-best list",
                     path, first_path));
-  }
   if (other.pipeline != first.pipeline) {
     refuse(fmt::format(
         "{} splits text into words differently (languages, tokenizer, normalization, case, copy patterns or subwords)",
@@ -64,31 +50,6 @@ std::vector<double> weights_of(const ModelChoice& choice) {
   }
   if (weights.empty()) weights.assign(choice.model.size(), 1.0);
   return weights;
-}
-
-constexpr std::size_t kNamedLines = 20;
-
-std::string leftwards(const std::string& what) {
-  return fmt::format(
-      "{} needs a model that predicts the first word first, and this one predicts targets from right to left", what);
-}
-
-/// COLLECTIVE.
-void read_shortlist(TranslateOptions& settings, const decode::Translator& translator, double stall_timeout,
-                    const comm::Communicator& communicator) {
-  std::string message;
-  root_reads({settings.shortlist}, stall_timeout, communicator, [&] {
-    LineSource lines(corpus::open_text(settings.shortlist, stop_if_signal_came), settings.shortlist.string(),
-                     settings.line_limit);
-    const auto table = decode::read_lexical_table(lines, settings.shortlist.string(), translator.source_vocabulary,
-                                                  translator.target_vocabulary, settings.shortlist_translations);
-    Progress().say(fmt::format("[translate] shortlists: {} of the {} lines of {} are of words of this model",
-                               grouped(table.used), grouped(table.lines), settings.shortlist));
-    message = packed(table.translations);
-  });
-  communicator.broadcast(message);
-  settings.translation.search.shortlist = std::make_shared<decode::Shortlist>(
-      unpacked<Sentences>(message), settings.shortlist_frequent, translator.target_vocabulary.size());
 }
 
 }  // namespace
@@ -108,11 +69,10 @@ void check_models(const Options& options, const ModelChoice& choice) {
   const auto weights = weights_of(choice);
   options.refuse(choice.model.size() == 1, {"ensemble-of", "model-weight"},
                  "--{0} is for an ensemble: give --model more than once");
-  if (weights.size() != choice.model.size()) {
+  if (weights.size() != choice.model.size())
     throw UsageError(
         "--model is given {} times, but --model-weight {} times; give one weight for each model, in their order",
         choice.model.size(), weights.size());
-  }
 }
 
 OpenModels::OpenModels(const ModelChoice& choice, const comm::Communicator& communicator)
@@ -212,190 +172,26 @@ std::string sentence_of_parts(std::size_t lines, const decode::TranslationOption
 
 void check_translation_options(const Options& options, const decode::TranslationOptions& translation) {
   const decode::SearchOptions& search = translation.search;
-  if (search.normalize && options.given("length-penalty")) {
+  if (search.normalize && options.given("length-penalty"))
     throw UsageError(
         "--normalize and --length-penalty both divide log-probabilities by a function of the length; give one of the "
         "two");
-  }
-  if (search.minimum_length_ratio >= search.maximum_length_ratio) {
+  if (search.minimum_length_ratio >= search.maximum_length_ratio)
     throw UsageError(
         "--maximum-length-ratio is {:g} but --minimum-length-ratio is {:g}: no translation can end; let the maximum be "
         "larger",
         search.maximum_length_ratio, search.minimum_length_ratio);
-  }
-  if (search.maximum_length && *search.maximum_length <= search.minimum_length) {
+  if (search.maximum_length && *search.maximum_length <= search.minimum_length)
     throw UsageError(
         "--maximum-length is {} but --minimum-length is {}: no translation can end, because </s> is one of the words "
         "of the maximum",
         *search.maximum_length, search.minimum_length);
-  }
 }
 
 text::CopyPatterns copy_patterns_from(const std::vector<std::string>& patterns) try {
   return text::CopyPatterns(patterns);
 } catch (const Error& error) {
   throw UsageError("--copy-pattern: {}", error.what());
-}
-
-void add_translate_options(Options& options, TranslateOptions& settings) {
-  add_translation_options(options, settings.translation);
-  add_maximum_source_length(options, settings.translation);
-  options.group("Shortlists");
-  options.add("shortlist", settings.shortlist, kInputFile,
-              "lexical table with a target word, a source word and a probability on each line, as align "
-              "--lexical-table or Moses (lex.f2e) writes it. A sentence is translated with the most frequent words and "
-              "the most probable translations of its words alone, which is faster (Jean et al. 2015)");
-  options.add("shortlist-frequent", settings.shortlist_frequent, within(0, 1e8),
-              "number of most frequent target words that every sentence may use; the whole vocabulary gives the "
-              "translations without --shortlist");
-  options.add("shortlist-translations", settings.shortlist_translations, within(0, 1e8),
-              "largest number of translations of a source word in --shortlist that its sentence may use");
-  options.group("Constraints");
-  options.add("prefix", settings.files.prefixes, kInputFile,
-              "text whose line i has the words with which the translation of line i must begin; an empty line means no "
-              "prefix. The model continues the prefix, and the words of the prefix count in the score");
-  options.add("forbid", settings.forbid, kInputFile,
-              "words and phrases that no translation may contain, one per line, in plain text. They are compared with "
-              "whole words, whatever subwords the model has: cat forbids neither catalog nor Cat");
-  options.add("require", settings.files.required, kInputFile,
-              "text whose line i has the words and phrases that the translation of line i must contain, with tabs "
-              "between them; an empty line requires nothing. The search divides the beam among hypotheses by the "
-              "number of required words that they have (Post and Vilar 2018)");
-  options.add(
-      "glossary", settings.glossary, kInputFile,
-      "terms and their translations, 'source term<TAB>target term' on each line, in plain text. Where a line has the "
-      "source term, its translation must contain the target term, which is one of its required phrases then");
-  options.add("copy-pattern", settings.copy_patterns, Placeholder{"REGEX"},
-              "regular expression (RE2) of source text that is copied to the translation unchanged, in place of those "
-              "with which the corpus was prepared; repeat the option for several. For a model that was trained with "
-              "placeholders (prepare --copy-pattern)");
-  options.add("beam-groups", settings.translation.search.groups, within(1, 1000),
-              "divide the beam into N groups of equal width that avoid each other's words (diverse beam search, "
-              "Vijayakumar et al. 2016), for n-best lists whose translations differ; 1: one beam");
-  options.add("diversity", settings.translation.search.diversity, within(0, 100),
-              "for --beam-groups: penalty subtracted from the log-probability of a word each time that an earlier "
-              "group chose the word at the same step. The scores of translations do not include it");
-  options.group("Sampling");
-  options.add("sample", settings.sample,
-              "draw each word at random from the model's distribution instead of searching, as for back-translation "
-              "(Edunov et al. 2018); --n-best N draws N independent translations. The result does not depend on the "
-              "number of threads or ranks or the batch size");
-  options.add("temperature", settings.sampling.temperature, within(0.01, 100),
-              "draw from softmax(score / X): below 1 favours probable words, above 1 improbable ones");
-  options.add("top-k", settings.sampling.top_k, within(0, 1e9),
-              "draw only from the N most probable words (Fan et al. 2018); 0: from all");
-  options.add("sampling-seed", settings.sampling.seed, "seed of the random numbers");
-}
-
-void check_translate_options(const Options& options, TranslateOptions& settings) {
-  check_translation_options(options, settings.translation);
-  decode::SearchOptions& search = settings.translation.search;
-  options.refuse(settings.shortlist.empty(), {"shortlist-frequent", "shortlist-translations"},
-                 "--{0} is for --shortlist FILE; give both");
-  if (options.given("diversity") && search.groups == 1) {
-    throw UsageError("--diversity is for --beam-groups of 2 or more; give both");
-  }
-  if (search.beam % search.groups != 0) {
-    throw UsageError(
-        "--beam {} cannot be divided into --beam-groups {} of equal width; let the beam be a multiple of the groups",
-        search.beam, search.groups);
-  }
-  if (search.groups > 1 && settings.sample) {
-    throw UsageError("--beam-groups is for a search, and --sample draws words in place of one; give one of the two");
-  }
-  options.refuse(settings.sample, {"require", "glossary"},
-                 "--{0} is for a search, and --sample draws words in place of one; give one of the two");
-  options.refuse(search.groups > 1, {"require", "glossary"},
-                 "--{0} and --beam-groups both divide the beam; give one of the two");
-  if (options.given("forbid") && settings.translation.replace_unknown) {
-    throw UsageError(
-        "--forbid cannot look at the source words that --replace-unknown copies; give one of the two (--no-unknown "
-        "avoids unknown words)");
-  }
-  options.refuse(!settings.sample, {"temperature", "top-k", "sampling-seed"}, "--{0} is for --sample; give both");
-  options.refuse(settings.sample, {"beam", "retry-below"},
-                 "--{0} is for a search, and --sample draws words in place of one; leave --{0} out (--n-best is the "
-                 "number of samples)");
-  if (settings.sample) search.sampling = settings.sampling;
-}
-
-Refusals refusals_of(const decode::Translator& translator, const decode::SearchOptions& search) {
-  Refusals refusals;
-  if (translator.ensemble.right_to_left()) {
-    refusals.prefix = leftwards("a prefix");
-    refusals.require = leftwards("\"require\"");
-  }
-  if (search.sampling) refusals.require = "\"require\" is for a search, and this process draws samples";
-  if (search.groups > 1) refusals.require = "\"require\" and --beam-groups both divide the beam";
-  return refusals;
-}
-
-void read_search_files(TranslateOptions& settings, const decode::Translator& translator, double stall_timeout,
-                       const comm::Communicator& communicator) {
-  if (!settings.shortlist.empty()) read_shortlist(settings, translator, stall_timeout, communicator);
-  if (translator.ensemble.right_to_left()) {
-    for (const auto& [path, option] : {std::pair{settings.files.prefixes, "--prefix"},
-                                       {settings.forbid, "--forbid"},
-                                       {settings.files.required, "--require"},
-                                       {settings.glossary, "--glossary"}}) {
-      if (!path.empty()) throw comm::AgreedError(leftwards(option));
-    }
-  }
-  auto spelling = std::make_shared<corpus::Spelling>(translator.target_vocabulary, translator.pipeline);
-  settings.translation.spelling = spelling;
-  // The lines of a file on all ranks; `check` throws at the root what is wrong with them.
-  const auto lines_of = [&](const std::filesystem::path& path, const auto& check) {
-    std::string message;
-    root_reads({path}, stall_timeout, communicator, [&] {
-      const auto lines = corpus::read_lines(path, settings.line_limit);
-      check(lines);
-      message = packed(lines);
-    });
-    communicator.broadcast(message);
-    return unpacked<std::vector<std::string>>(message);
-  };
-  if (!settings.forbid.empty()) {
-    settings.translation.search.forbidden =
-        std::make_shared<decode::ForbiddenWords>(lines_of(settings.forbid, [](const auto&) {}), *spelling);
-  }
-  if (settings.glossary.empty()) return;
-  const auto glossary = [&](const std::vector<std::string>& lines) {
-    return std::make_shared<decode::Glossary>(lines, settings.glossary.string(), translator.pipeline);
-  };
-  settings.translation.glossary = glossary(lines_of(settings.glossary, glossary));
-}
-
-void UnmetLines::note(const decode::LineTranslation& translation, const std::string& name, std::size_t line) {
-  if (translation.unmet == 0) return;
-  say(name, line,
-      fmt::format("the translation lacks {} of the required phrases, because no translation within its maximum length "
-                  "has all of them",
-                  translation.unmet));
-}
-
-void UnmetLines::note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesLocation& location,
-                               const decode::Translator& translator, const decode::SearchOptions& search) {
-  for (std::size_t i = 0; search.forbidden && i < prefixes.size(); ++i) {
-    auto state = search.forbidden->start();
-    bool has = false;
-    for (const WordId word :
-         decode::ids_of(decode::target_words(translator, prefixes[i], {}), translator.target_vocabulary)) {
-      has = has || search.forbidden->blocks(state, word);
-      state = search.forbidden->after(state, word);
-    }
-    if (!has && !search.forbidden->blocks(state, kEnd)) continue;
-    say(location.name, location.before + i,
-        "its prefix has a word or phrase of --forbid, so that the translation has it, too");
-  }
-}
-
-void UnmetLines::say(const std::string& name, std::size_t line, const std::string& what) {
-  if (++lines_ <= kNamedLines) progress_.say(fmt::format("[translate] {}, line {}: {}", name, line + 1, what));
-}
-
-void UnmetLines::finish() const {
-  if (lines_ <= kNamedLines) return;
-  progress_.say(fmt::format("[translate] the like is true of {}", counted(lines_ - kNamedLines, "further line")));
 }
 
 }  // namespace rnnsearch::cli

@@ -1,4 +1,4 @@
-// The models of a command, one or an ensemble; how they search, and what translations must begin with, contain or avoid.
+// The models of a command, one or an ensemble, and how they search.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/progress.h"
-#include "cli/translation_lines.h"
 #include "rnnsearch/base/line_source.h"
 #include "rnnsearch/cli/options.h"
 #include "rnnsearch/comm/communicator.h"
@@ -65,48 +63,5 @@ inline decode::Translator translator_of(train::LoadedModel& loaded) {
 
 /// Those of --copy-pattern. Throws UsageError for what is not a pattern.
 text::CopyPatterns copy_patterns_from(const std::vector<std::string>& patterns);
-
-/// All options of `translate` that say how it searches.
-struct TranslateOptions {
-  decode::TranslationOptions translation;
-  LineLimit line_limit;
-  std::filesystem::path shortlist;
-  std::size_t shortlist_frequent = 100, shortlist_translations = 100;  // Marian's defaults
-  LineFiles files;                                                     // --prefix, --require
-  std::filesystem::path forbid, glossary;
-  std::vector<std::string> copy_patterns;
-  bool sample = false;
-  decode::Sampling sampling;
-};
-/// Declares all of them but --max-line-bytes, in groups of their own.
-void add_translate_options(Options& options, TranslateOptions& settings);
-/// After parsing. Throws UsageError for those that exclude each other.
-void check_translate_options(const Options& options, TranslateOptions& settings);
-/// What lines of JSON may not ask of this model and these options.
-Refusals refusals_of(const decode::Translator& translator, const decode::SearchOptions& search);
-/// COLLECTIVE. Reads the files of --shortlist, --forbid and --glossary at the root and hands settings.translation what
-/// the search needs, on every rank. Throws AgreedError for a file that cannot be used and for a model that takes no
-/// constraints.
-void read_search_files(TranslateOptions& settings, const decode::Translator& translator, double stall_timeout,
-                       const comm::Communicator& communicator);
-
-/// Says which lines lack required phrases, or have forbidden ones in their prefix: each of the first 20, and at the end
-/// how many others there were.
-class UnmetLines {
- public:
-  explicit UnmetLines(Progress& progress) : progress_(progress) {}
-  /// `line` counts from 0, in a text of this name.
-  void note(const decode::LineTranslation& translation, const std::string& name, std::size_t line);
-  /// Of lines at this location: their prefixes, before they are translated. The prefix wins over what is forbidden.
-  void note_prefixes(const std::vector<std::string>& prefixes, const decode::LinesLocation& location,
-                     const decode::Translator& translator, const decode::SearchOptions& search);
-  void finish() const;
-
- private:
-  void say(const std::string& name, std::size_t line, const std::string& what);
-
-  Progress& progress_;
-  std::size_t lines_ = 0;
-};
 
 }  // namespace rnnsearch::cli

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "rnnsearch/corpus/cleaning.h"
-#include "rnnsearch/text/script.h"
+#include "rnnsearch/text/unicode.h"
 #include "rnnsearch/text/word_list.h"
 
 namespace rnnsearch::corpus {

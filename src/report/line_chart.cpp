@@ -6,12 +6,15 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
+#include <sstream>
 
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {
@@ -52,14 +55,16 @@ std::string marker_path(std::size_t style, double x, double y) {
   return fmt::format("M{} {}{}", coordinate(x + marker.x), coordinate(y + marker.y), marker.path);
 }
 
+std::size_t longest_label(const std::vector<double>& ticks) {
+  std::size_t letters = 1;
+  for (const double tick : ticks) letters = std::max(letters, tick_label(tick, ticks).size());
+  return letters;
+}
+
 // The numbers of a line as the value of an attribute.
-template <class Number>
-std::string list_of(const std::vector<Point>& points, Number number) {
+std::string list_of(const std::vector<Point>& points, const auto& number) {
   std::string list;
-  for (const Point& point : points) {
-    if (!list.empty()) list += ' ';
-    list += number(point);
-  }
+  for (const Point& point : points) list.append(list.empty() ? "" : " ").append(number(point));
   return list;
 }
 
@@ -75,7 +80,7 @@ class Drawing {
       if (!kept.points.empty()) lines_.push_back(std::move(kept));
     }
     // Faint lines come first, so that they are behind the others.
-    std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.faint > b.faint; });
+    std::ranges::stable_sort(lines_, std::greater{}, &Line::faint);
     for (const Line& line : lines_) {
       for (const Point& point : line.points) {
         x_.see(point.x);
@@ -98,9 +103,7 @@ class Drawing {
     }
     y_ = rounded(y_, chart.y, 6);
     y_ticks_ = ticks_of(y_, chart.y.scale, 6);
-    std::size_t letters = 1;
-    for (const double tick : y_ticks_) letters = std::max(letters, tick_label(tick, y_ticks_).size());
-    left_ = 14 + kLetter * static_cast<double>(letters);
+    left_ = 14 + kLetter * static_cast<double>(longest_label(y_ticks_));
     height_ = kTop + kPlotHeight + kTickLine + 8 + (chart.x.notes.empty() ? 0 : 18) + 20;
   }
 
@@ -162,18 +165,14 @@ class Drawing {
         mark(x);
         if (i % every != 0) continue;
         label(numbers, x, below, "middle", chart_.x.labels[i]);
-        if (i < chart_.x.notes.size()) {
-          set(label(numbers, x, below + 18, "middle", chart_.x.notes[i]), "class", "note");
-        }
+        if (i < chart_.x.notes.size()) set(label(numbers, x, below + 18, "middle", chart_.x.notes[i]), "class", "note");
       }
     } else {
       std::size_t most = 7;
       std::vector<double> ticks;
       do {  // fewer ticks if the numbers are long
         ticks = ticks_of(x_, chart_.x.scale, most);
-        std::size_t letters = 1;
-        for (const double tick : ticks) letters = std::max(letters, tick_label(tick, ticks).size());
-        if (static_cast<double>(ticks.size() * (letters + 2)) * kLetter <= right - left_) break;
+        if (static_cast<double>(ticks.size() * (longest_label(ticks) + 2)) * kLetter <= right - left_) break;
       } while (--most >= 2);
       for (const double tick : ticks) {
         mark(across(tick));
@@ -210,24 +209,21 @@ class Drawing {
                      {{"class", fmt::format("{}{}", line.faint ? "line faint " : "line ", class_of(line.style))},
                       {"data-name", line.name}});
     double shift = 0;  // draws intervals beside each other, so that they do not overlap
-    const bool intervals =
-        std::any_of(line.points.begin(), line.points.end(), [](const Point& p) { return p.low && p.high; });
-    if (intervals && labelled()) {
+    const bool intervals = std::ranges::any_of(line.points, [](const Point& p) { return p.low && p.high; });
+    if (intervals && labelled())
       shift = (static_cast<double>(index) - static_cast<double>(lines_.size() - 1) / 2) * kDodge;
-    }
     if (shift != 0) set(group, "data-shift", coordinate(shift));
     if (!line.faint) {
-      set(group, "data-x",
-          list_of(line.points, [&](const Point& p) { return labelled() ? coordinate(p.x) : json_text(Json(p.x)); }));
-      set(group, "data-x-text",
-          list_of(line.points, [&](const Point& p) { return labelled() ? coordinate(p.x) : x_text(p); }));
-      set(group, "data-y", list_of(line.points, [&](const Point& p) { return coordinate(down(p.y)); }));
-      set(group, "data-y-text", list_of(line.points, [&](const Point& p) { return y_text(p.y); }));
-      if (intervals) {
-        const auto end = [&](const std::optional<double>& value) { return value ? y_text(*value) : std::string("-"); };
-        set(group, "data-low", list_of(line.points, [&](const Point& p) { return end(p.low); }));
-        set(group, "data-high", list_of(line.points, [&](const Point& p) { return end(p.high); }));
-      }
+      const auto set_list = [&](const char* name, const auto& number) {
+        set(group, name, list_of(line.points, number));
+      };
+      set_list("data-x", [&](const Point& p) { return labelled() ? coordinate(p.x) : json_text(Json(p.x)); });
+      set_list("data-x-text", [&](const Point& p) { return labelled() ? coordinate(p.x) : x_text(p); });
+      set_list("data-y", [&](const Point& p) { return coordinate(down(p.y)); });
+      set_list("data-y-text", [&](const Point& p) { return y_text(p.y); });
+      const auto end = [&](const std::optional<double>& value) { return value ? y_text(*value) : std::string("-"); };
+      if (intervals) set_list("data-low", [&](const Point& p) { return end(p.low); });
+      if (intervals) set_list("data-high", [&](const Point& p) { return end(p.high); });
     }
     if (intervals) {
       std::string there, back;
@@ -247,9 +243,8 @@ class Drawing {
       set(band, "d", there + back + "z");
     }
     std::string path;
-    for (const Point& p : line.points) {
+    for (const Point& p : line.points)
       path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(across(p.x) + shift), coordinate(down(p.y)));
-    }
     auto stroke = add(group, "path", {{"class", "stroke"}, {"d", path}});
     if (*dashes_of(line.style) != '\0' && !line.faint) set(stroke, "stroke-dasharray", dashes_of(line.style));
     if (line.faint) return;
@@ -277,8 +272,7 @@ class Drawing {
       if (labelled() || line.points.size() <= 10) {
         for (std::size_t i = 0; i < line.points.size(); ++i) text += (i == 0 ? "" : "; ") + told(line.points[i]);
       } else {
-        const auto [least, most] = std::minmax_element(line.points.begin(), line.points.end(),
-                                                       [](const Point& a, const Point& b) { return a.y < b.y; });
+        const auto [least, most] = std::ranges::minmax_element(line.points, {}, &Point::y);
         text += fmt::format("first {}; last {}; least {}; greatest {}", told(line.points.front()),
                             told(line.points.back()), told(*least), told(*most));
       }
@@ -321,6 +315,96 @@ void add_bar(pugi::xml_node parent, const std::string& title, std::span<const Pa
     add(rectangle, "title", {}, names[i]);
     at += width;
   }
+}
+
+namespace {
+
+// The colours of page.css for a light page. There is no read-out.
+constexpr const char* kStyle =
+    "text{font:13px system-ui,'Segoe UI','Liberation Sans','DejaVu Sans',sans-serif;fill:#4f5a64}"
+    "text.title{font-size:14px;font-weight:600;fill:#1d2329}.at{display:none}"
+    ".grid line{stroke:#dfe3e6}.axis line{stroke:#8d979f}"
+    ".s0{--c:#0068a8}.s1{--c:#c4500a}.s2{--c:#007a58}.s3{--c:#a2407d}.s4{--c:#846300}.s5{--c:#40474d}"
+    ".stroke{fill:none;stroke:var(--c);stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}"
+    ".marker{fill:var(--c);stroke:#fff;stroke-width:1}.band{fill:var(--c);opacity:.11}"
+    ".whiskers{fill:none;stroke:var(--c);opacity:.75}";
+constexpr double kMargin = 10, kTitle = 26, kKeyWidth = 40, kRow = 20, kFont = 13;
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream stream(line);
+  for (std::string field; std::getline(stream, field, '\t');) fields.push_back(field);
+  return fields;
+}
+
+}  // namespace
+
+LineChart read_chart(const std::filesystem::path& path) {
+  std::istringstream file(read_text_file(path));
+  LineChart chart;
+  std::size_t number = 0;
+  const auto fail = [&](const std::string& what) {
+    throw Error(
+        "report: {}, line {}: {}; a chart is a table of tab-separated values, with a header of names and a row for "
+        "each position on the axis",
+        path, number, what);
+  };
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::vector<std::string> fields = fields_of(line);
+    if (chart.lines.empty()) {
+      if (fields.size() < 2) fail("the header names no line besides the axis");
+      chart.x.name = fields[0];
+      for (std::size_t i = 1; i < fields.size(); ++i) {
+        if (std::count(fields.begin() + 1, fields.end(), fields[i]) > 1)
+          fail("two lines are named '" + fields[i] + "'");
+        chart.lines.push_back({.name = fields[i], .style = i - 1});
+      }
+      continue;
+    }
+    if (fields[0].empty()) fail("the row has no position on the axis, because its first field is empty");
+    if (fields.size() > chart.lines.size() + 1)
+      fail(fmt::format("the row has {} fields, but the header has {}", fields.size(), chart.lines.size() + 1));
+    const auto place = static_cast<double>(chart.x.labels.size());
+    chart.x.labels.push_back(fields[0]);
+    for (std::size_t i = 1; i < fields.size(); ++i) {
+      if (fields[i].empty()) continue;
+      double height = 0;
+      if (!value::read(fields[i], height)) fail("'" + fields[i] + "' is not a number");
+      chart.lines[i - 1].points.push_back({place, height});
+    }
+  }
+  if (chart.x.labels.empty()) fail("there is no row");
+  return chart;
+}
+
+std::string svg_file_of(const LineChart& chart) {
+  return svg_file([&](pugi::xml_node parent) {
+    const auto root = add(parent, "svg", {{"role", "img"}, {"aria-label", chart.title}});
+    add(root, "style", {}, kStyle);
+    add(root, "rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
+    add(root, "text", {{"class", "title"}, {"x", kMargin}, {"y", kTitle - 6}}, chart.title);
+    auto drawing = add_chart(root, chart);
+    const double width = drawing.attribute("width").as_double(), height = drawing.attribute("height").as_double();
+    // The legend: the names follow each other in as many rows as they need.
+    double x = kMargin, y = kTitle + kMargin;
+    for (const Line& line : chart.lines) {
+      if (line.faint || line.points.empty()) continue;
+      const double wide = kKeyWidth + kFont * width_of(std::string_view(drawable(line.name))) + 12;
+      if (x > kMargin && x + wide > width + kMargin) x = kMargin, y += kRow;
+      const auto key = add(root, "g", {{"transform", fmt::format("translate({} {})", coordinate(x), coordinate(y))}});
+      add_key(key, line.style);
+      add(key, "text", {{"x", kKeyWidth}, {"y", "12"}}, line.name);
+      x += wide;
+    }
+    drawing.remove_attribute("role");
+    set(drawing, "x", coordinate(kMargin));
+    set(drawing, "y", coordinate(y + kRow));
+    const double full_width = width + 2 * kMargin, full_height = y + kRow + height + kMargin;
+    set(root, "viewBox", fmt::format("0 0 {} {}", coordinate(full_width), coordinate(full_height)));
+    set(root, "width", coordinate(1.5 * full_width));
+  });
 }
 
 }  // namespace rnnsearch::report

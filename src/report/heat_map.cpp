@@ -7,6 +7,7 @@
 
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -43,8 +44,7 @@ std::string tooltip(const Label& source, const Label& target, double weight) {
 void check([[maybe_unused]] const AttentionMatrix& alignment) {
   assert(alignment.weights.size() == alignment.source.size() * alignment.target.size());
   // a softmax in float may give slightly more than 1
-  assert(std::all_of(alignment.weights.begin(), alignment.weights.end(),
-                     [](double w) { return w >= 0 && w <= 1 + 1e-4; }));
+  assert(std::ranges::all_of(alignment.weights, [](double w) { return w >= 0 && w <= 1 + 1e-4; }));
 }
 
 pugi::xml_node rectangle(pugi::xml_node parent, double x, double y, double width, double height,
@@ -121,12 +121,10 @@ void add_heat_map(pugi::xml_node parent, const AttentionMatrix& alignment, const
   const auto sources = group(figure, "source", kInk), targets = group(figure, "target", kInk);
   const auto weights = group(figure, "weights", kInk), scale = group(figure, "scale", kInk);
   const auto frame = group(figure, "frame", "none");
-  for (std::size_t j = 0; j < Tx; ++j) {
+  for (std::size_t j = 0; j < Tx; ++j)
     upright_word(sources, left + (static_cast<double>(j) + 0.5) * kCell, top - kGap, source[j]);
-  }
-  for (std::size_t i = 0; i < Ty; ++i) {
+  for (std::size_t i = 0; i < Ty; ++i)
     word(targets, left - kGap, top + (static_cast<double>(i) + 0.5) * kCell, target[i], true);
-  }
   set(weights, "shape-rendering", "crispEdges");
   for (std::size_t i = 0; i < Ty; ++i) {
     for (std::size_t j = 0; j < Tx; ++j) {
@@ -167,23 +165,20 @@ std::string attention_bars(const AttentionMatrix& alignment, const std::string& 
   const double width = left + 2 * panel + between + kGap;
   const double height = top + static_cast<double>(Ty) * pitch + kGap;
   return svg_file([&](pugi::xml_node parent) {
-    const auto figure = add_sheet(
-        parent, width, height, title,
-        "A row is a decoding step, that of the target word on its left; the bars are the weights of the source words, "
-        "from 0 to 1. Left: attention. Right: a fixed context, which is the encoder's state after the last source word "
-        "at every step.");
+    const auto figure = add_sheet(parent, width, height, title,
+                                  "A row is a decoding step, that of the target word on its left; the bars are the "
+                                  "weights of the source words, from 0 to 1. Left: attention. Right: a fixed context, "
+                                  "which is the encoder's state after the last source word at every step.");
     const auto targets = group(figure, "target", kInk);
-    for (std::size_t i = 0; i < Ty; ++i) {
+    for (std::size_t i = 0; i < Ty; ++i)
       word(targets, left - kGap, top + static_cast<double>(i) * pitch + row_height - 0.35 * kFont, target[i], true);
-    }
     const auto draw_panel = [&](const char* name, const Label& heading, double x,
                                 const std::function<double(std::size_t i, std::size_t j)>& weight_of) {
       const auto words = group(figure, "source", kInk), lines = group(figure, "lines", "none");
       const auto bars = group(figure, name, kBar);
       set(word(words, x, 0.75 * kCell, heading), "font-weight", "bold");
-      for (std::size_t j = 0; j < Tx; ++j) {
+      for (std::size_t j = 0; j < Tx; ++j)
         upright_word(words, x + (static_cast<double>(j) + 0.5) * kCell, words_bottom, source[j]);
-      }
       set(lines, "stroke", kLine);
       set(lines, "stroke-width", "0.5");
       const double right = x + static_cast<double>(Tx) * kCell;
@@ -204,6 +199,51 @@ std::string attention_bars(const AttentionMatrix& alignment, const std::string& 
     draw_panel("fixed-context", headings[1], left + panel + between,
                [&](std::size_t, std::size_t j) { return j + 1 == Tx ? 1.0 : 0.0; });
   });
+}
+
+namespace {
+
+constexpr std::size_t kLongestWord = 16;  // in columns of the terminal, and as many lines for the source words
+
+std::vector<std::string> characters_of(const std::string& word) {
+  std::vector<std::string> characters;
+  for (std::size_t at = 0; at < word.size(); at += characters.back().size())
+    characters.push_back(word.substr(at, utf8_size(word[at])));
+  return characters;
+}
+
+/// Two columns, darker for larger weights as on paper.
+const char* cell_of(double weight) {
+  return weight < 0.05 ? "· " : weight < 0.25 ? "░░" : weight < 0.5 ? "▒▒" : weight < 0.75 ? "▓▓" : "██";
+}
+
+}  // namespace
+
+std::string terminal_heat_map(const AttentionMatrix& alignment) {
+  std::vector<std::string> target;
+  std::vector<std::vector<std::string>> source;
+  std::size_t margin = 0, height = 0;
+  for (const std::string& word : alignment.target) {
+    target.push_back(cut(printable(word), kLongestWord));
+    margin = std::max(margin, columns_of(target.back()));
+  }
+  for (const std::string& word : alignment.source) {
+    source.push_back(characters_of(cut(printable(word), kLongestWord)));
+    height = std::max(height, source.back().size());
+  }
+  std::string text;
+  for (std::size_t line = height; line > 0; --line) {  // the words stand on the matrix
+    text += std::string(margin + 1, ' ');
+    for (const auto& word : source) text += line > word.size() ? "  " : left(word[word.size() - line], 2);
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    text += right(target[i], margin) + ' ';
+    for (std::size_t j = 0; j < source.size(); ++j) text += cell_of(alignment.weights[i * source.size() + j]);
+    text += '\n';
+  }
+  return text;
 }
 
 }  // namespace rnnsearch::report

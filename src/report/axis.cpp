@@ -1,4 +1,4 @@
-#include "rnnsearch/report/axis.h"
+#include "rnnsearch/report/line_chart.h"
 
 #include <fmt/core.h>
 
