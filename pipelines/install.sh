@@ -149,8 +149,10 @@ if [[ -n $missing ]]; then
 fi
 if [[ -n $libraries && ! -e $libraries/complete ]]; then
   echo "[install] $system: building the other libraries in $libraries, which takes half an hour of processor time"
-  # shellcheck source=/dev/null  # a file of the compiler that was installed above
+  set +u # the file reads variables that may be unset
+  # shellcheck source=/dev/null  # it belongs to the compiler that was installed above
   source /opt/rh/gcc-toolset-13/enable
+  set -u
   mkdir -p "$libraries/tarballs"
   (cd "$libraries/tarballs" && "$here/dependencies.sh" --list | xargs -n 1 curl -fsSLO)
   "$here/dependencies.sh" --tarballs "$libraries/tarballs"

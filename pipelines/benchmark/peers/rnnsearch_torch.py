@@ -17,8 +17,8 @@ Both share the optimiser, which updates only the embeddings of words in the batc
 they occur again) and goes through all parameters in pieces that stay in the cache. The reset gate acts after the product, as in nn.GRU,
 which saves PyTorch one product per step. All sentences of a batch have the same length, so there is no padding.
 
-Letters: T source and U target words of a sentence (with </s>), B sentences, m, n, a, l the widths of embeddings, states, alignment model
-and maxout, K words of a vocabulary. Time comes first: [T, B, n].
+Letters: Tx source and Ty target words of a sentence (with </s>), B sentences, and the widths m of embeddings, n of states, a of the
+alignment model and l of maxout. Matrices have the paper's names. d_x is the gradient of x. Time comes first: [Tx, B, n].
 """
 import argparse
 import json
@@ -40,16 +40,15 @@ def gru(gi, gh, state):
 
 
 def decode(s, words, annotations, keys, U, W_a, C, v):
-    """The decoder under autograd. s: s_0 [B, n]; words: E y_i W [U, B, 3n]; annotations [B, T, 2n]; keys: h_j U_a [B, T, a].
-    Returns the states s_i-1 [U, B, n] and contexts c_i [U, B, 2n] that predict the words."""
+    """The decoder under autograd. s: s_0 [B, n]; words: E y_i W [Ty, B, 3n]; annotations [B, Tx, 2n]; keys: h_j U_a [B, Tx, a].
+    Returns the states s_i-1 [Ty, B, n] and contexts c_i [Ty, B, 2n] that predict the words."""
     states, contexts = [], []
     for gi in words:
-        query = F.linear(s, torch.cat([U, W_a]))
-        scores = torch.tanh(keys + query[:, None, U.shape[0]:]) @ v
+        scores = torch.tanh(keys + F.linear(s, W_a)[:, None]) @ v
         context = torch.bmm(torch.softmax(scores, 1)[:, None], annotations)[:, 0]
         states.append(s)
         contexts.append(context)
-        s = gru(gi + F.linear(context, C), query[:, :U.shape[0]], s)
+        s = gru(gi + F.linear(context, C), F.linear(s, U), s)
     return torch.stack(states), torch.stack(contexts)
 
 
@@ -70,8 +69,8 @@ class Steps:
         torch.sub(state, candidate, out=out).mul_(rz[:, n:]).add_(candidate)
 
     def backward(self, t, d, state, d_inputs, d_state):
-        """From d, the gradient of the new state [B, n]: writes those of the products, and returns that of the former state but for
-        the part that comes through them."""
+        """From d, the gradient of the state after step t [B, n], computes those of the products, and returns that part of the gradient of
+        the state before it that does not pass through the products."""
         n, r, z, candidate = self.n, self.rz[t, :, :self.n], self.rz[t, :, self.n:], self.candidate[t]
         kept = d * z
         d_candidate = torch.addcmul(d - kept, (d - kept) * candidate, candidate, value=-1)
@@ -84,6 +83,7 @@ class Steps:
 
 
 def tanh_(x):
+    """In place, as 2 sigmoid(2 x) - 1."""
     return x.mul_(2).sigmoid_().mul_(2).sub_(1)
 
 
@@ -92,14 +92,14 @@ def wide_type(narrow):
 
 
 class Recurrence(Function):
-    """One direction of the encoder: states [T, B, n] from words [T, B, 3n] and U [3n, n]."""
+    """One direction of the encoder: states [Tx, B, n] from words [Tx, B, 3n] and U [3n, n]."""
 
     @staticmethod
     def forward(ctx, words, U):
-        T, B, n = words.shape[0], words.shape[1], U.shape[1]
+        Tx, B, n = words.shape[0], words.shape[1], U.shape[1]
         wide = wide_type(words.dtype)
-        states, steps = torch.zeros(T + 1, B, n, dtype=wide), Steps(T, B, n, wide)
-        for t in range(T):
+        states, steps = torch.zeros(Tx + 1, B, n, dtype=wide), Steps(Tx, B, n, wide)
+        for t in range(Tx):
             steps.forward(t, words[t].to(wide), (states[t].to(U.dtype) @ U.t()).to(wide), states[t], states[t + 1])
         ctx.saved = states, steps, U
         return states[1:].to(U.dtype)
@@ -108,31 +108,31 @@ class Recurrence(Function):
     def backward(ctx, d_states):
         states, steps, U = ctx.saved
         ctx.saved = None
-        T, B, n = d_states.shape
-        d_inputs, d_products = torch.empty(2, T, B, 3 * n, dtype=U.dtype)
+        Tx, B, n = d_states.shape
+        d_inputs, d_products = torch.empty(2, Tx, B, 3 * n, dtype=U.dtype)
         d = torch.zeros(B, n, dtype=states.dtype)
-        for t in reversed(range(T)):
+        for t in reversed(range(Tx)):
             d = steps.backward(t, d.add_(d_states[t]), states[t], d_inputs[t], d_products[t])
             d += d_products[t] @ U
         return d_inputs, d_products.view(-1, 3 * n).t() @ states[:-1].reshape(-1, n).to(U.dtype)
 
 
 class Decoder(Function):
-    """The decoder: states s_i-1 [U, B, n] and weights alpha [U, B, T]. values: h_j C [B, T, 3n]. `query` is [U; W_a], keys and W_a are
+    """The decoder: states s_i-1 [Ty, B, n] and weights alpha [Ty, B, Tx]. values: h_j C [B, Tx, 3n]. `query` is [U; W_a], keys and W_a are
     twice what the equation has: tanh(x) = 2 sigmoid(2 x) - 1, and the constant cancels in the softmax."""
 
     @staticmethod
     def forward(ctx, s, words, keys, values, query, v):
-        steps_, (B, T, a), n, narrow = len(words), keys.shape, s.shape[1], words.dtype
+        Ty, (B, Tx, a), n, narrow = len(words), keys.shape, s.shape[1], words.dtype
         wide = wide_type(narrow)
-        states, alphas = torch.empty(steps_, B, n, dtype=wide), torch.empty(steps_, B, T, dtype=wide)
-        hidden, steps = torch.empty(steps_, B, T, a, dtype=narrow), Steps(steps_, B, n, wide)
+        states, alphas = torch.empty(Ty, B, n, dtype=wide), torch.empty(Ty, B, Tx, dtype=wide)
+        hidden, steps = torch.empty(Ty, B, Tx, a, dtype=narrow), Steps(Ty, B, n, wide)
         states[0] = s
-        for i in range(steps_):
+        for i in range(Ty):
             product = states[i].to(narrow) @ query.t()
             torch.add(keys, product[:, None, 3 * n:], out=hidden[i]).sigmoid_()
-            alphas[i] = torch.softmax((hidden[i].view(-1, a) @ (2 * v)).view(B, T).to(wide), 1)
-            if i + 1 < steps_:
+            alphas[i] = torch.softmax((hidden[i].view(-1, a) @ (2 * v)).view(B, Tx).to(wide), 1)
+            if i + 1 < Ty:
                 gi = torch.bmm(alphas[i].to(narrow)[:, None], values)[:, 0] + words[i]
                 steps.forward(i, gi.to(wide), product[:, :3 * n].to(wide), states[i], states[i + 1])
         ctx.saved = states, alphas, hidden, steps, keys, values, query, v
@@ -142,15 +142,15 @@ class Decoder(Function):
     def backward(ctx, d_states, d_alphas):
         states, alphas, hidden, steps, keys, values, query, v = ctx.saved
         ctx.saved = None
-        steps_, B, n = states.shape
-        T, a, narrow, wide = keys.shape[1], keys.shape[2], keys.dtype, states.dtype
-        d_words = torch.zeros(steps_, B, 3 * n, dtype=narrow)
-        d_query = torch.zeros(steps_, B, 3 * n + a, dtype=narrow)
+        Ty, B, n = states.shape
+        Tx, a, narrow, wide = keys.shape[1], keys.shape[2], keys.dtype, states.dtype
+        d_words = torch.zeros(Ty, B, 3 * n, dtype=narrow)
+        d_query = torch.zeros(Ty, B, 3 * n + a, dtype=narrow)
         slopes, d_v, slope = torch.zeros_like(keys), torch.zeros(a, dtype=wide), torch.empty_like(keys)
         d = torch.zeros(B, n, dtype=wide)
-        for i in reversed(range(steps_)):
+        for i in reversed(range(Ty)):
             d_alpha = d_alphas[i].to(wide)
-            if i + 1 < steps_:
+            if i + 1 < Ty:
                 d = steps.backward(i, d.add_(d_states[i + 1]), states[i], d_words[i], d_query[i][:, :3 * n])
                 d_alpha = d_alpha + torch.bmm(values, d_words[i][:, :, None])[:, :, 0]
             d_score = alphas[i] * (d_alpha - (alphas[i] * d_alpha).sum(1, keepdim=True))
@@ -167,12 +167,12 @@ class Decoder(Function):
 
 class Output(Function):
     """The sum of the cross-entropies of rows x [N, l] with words [N]."""
-    kRows = 128
+    rows_at_once = 128
 
     @staticmethod
     def forward(ctx, x, W, bias, words):
         loss, d_x, d_W, d_bias = 0.0, torch.empty_like(x), torch.zeros_like(W), torch.zeros(len(bias), dtype=wide_type(W.dtype))
-        for rows in torch.arange(len(x)).split(Output.kRows):
+        for rows in torch.arange(len(x)).split(Output.rows_at_once):
             rows = slice(int(rows[0]), int(rows[-1]) + 1)
             p = F.log_softmax(torch.addmm(bias, x[rows], W.t()).to(d_bias.dtype), 1)
             loss -= p.gather(1, words[rows, None]).sum().item()
@@ -208,7 +208,7 @@ class Model(nn.Module):
             nn.Parameter(torch.zeros(size)) for size in (n, 3 * n, 2 * l, o.target_words))
 
     def forward(self, source, target):
-        """Word numbers [T, B] and [U, B]. Returns the sum of the negative log-probabilities of the target words."""
+        """Word numbers [Tx, B] and [Ty, B]. Returns the sum of the negative log-probabilities of the target words."""
         x, y = self.source(source), self.target(target)
         before = torch.cat([torch.zeros_like(y[:1]), y[:-1]])  # E y_i-1; nothing stands before the first word
         if self.by_hand:
