@@ -10,7 +10,7 @@
 #include "cli/resumable_output.h"
 #include "cli/translation_lines.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::cli {

@@ -12,7 +12,7 @@
 #include "rnnsearch/evaluate/bleu.h"
 #include "rnnsearch/evaluate/chrf.h"
 #include "rnnsearch/evaluate/ter.h"
-#include "rnnsearch/storage/digest.h"
+#include "rnnsearch/storage/sealed_file.h"
 
 namespace rnnsearch::cli {
 namespace {

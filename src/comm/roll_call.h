@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace rnnsearch::comm {
@@ -68,6 +69,18 @@ class RollCall {
   double evaluate_at_ = 0;                          // the value of own.seconds at which the answers are evaluated
   Clock::time_point others_asked_{};                // when another rank last asked
   std::atomic_flag has_spoken_ = ATOMIC_FLAG_INIT;  // the root, which ends all ranks
+};
+
+/// A time limit for the MPI calls that wait for other ranks while no progress thread can tell who is late: MPI_Init,
+/// MPI_Finalize and MPI_Abort. If the object is not destroyed within `seconds` (0: no limit), it logs the sentence,
+/// unless that is empty, and ends this process with the exit code; the launcher then ends the other ranks. Time during
+/// which the process is suspended does not count.
+class TimeLimit {
+ public:
+  TimeLimit(double seconds, std::string sentence, int exit_code = 1);
+
+ private:
+  std::jthread thread_;  // which its destructor asks to stop
 };
 
 }  // namespace rnnsearch::comm

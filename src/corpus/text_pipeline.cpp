@@ -6,10 +6,8 @@
 #include <cassert>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/text/moses_tokenizer.h"
 #include "rnnsearch/text/tokenizer.h"
-#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 namespace {

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::evaluate {

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::evaluate {
 namespace {

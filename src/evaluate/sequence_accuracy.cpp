@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 

@@ -10,7 +10,6 @@
 #include "evaluate/ngrams.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/replace.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "model/impl.h"
-#include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/scores.h"

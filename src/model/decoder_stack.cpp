@@ -1,4 +1,4 @@
-#include "model/decoder_stack.h"
+#include "model/decoder.h"
 
 #include <numeric>
 #include <utility>

@@ -8,7 +8,6 @@
 
 #include "model/decoder.h"
 #include "model/encoder.h"
-#include "model/initial_states.h"
 #include "model/weights.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/precision.h"

@@ -11,7 +11,7 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
-#include "rnnsearch/base/replace.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 
 namespace rnnsearch::report {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "rnnsearch/base/replace.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 

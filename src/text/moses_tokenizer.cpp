@@ -9,7 +9,7 @@
 #include <span>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/replace.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 

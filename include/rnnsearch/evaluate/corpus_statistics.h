@@ -15,7 +15,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::evaluate {

@@ -5,7 +5,7 @@
 #include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {

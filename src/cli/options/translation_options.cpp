@@ -5,16 +5,14 @@
 
 #include "cli/options/common.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/corpus/text_stream.h"
-#include "rnnsearch/decode/forbidden_words.h"
+#include "rnnsearch/decode/constraints.h"
 #include "rnnsearch/decode/shortlist.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {

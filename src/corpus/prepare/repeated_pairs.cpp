@@ -1,7 +1,6 @@
 #include "corpus/prepare/repeated_pairs.h"
 
 #include <algorithm>
-#include <queue>
 #include <utility>
 
 #include "corpus/prepare/temporary_file.h"
@@ -15,6 +14,7 @@ struct RepeatedPairs::Run {
 
   explicit Run(const std::filesystem::path& folder) : file(folder) {}
   bool next() { return file.read(&entry, sizeof entry); }
+  const Entry& key() const { return entry; }
 };
 
 RepeatedPairs::RepeatedPairs(std::size_t memory, std::filesystem::path folder)
@@ -61,17 +61,7 @@ PairSet RepeatedPairs::take() {
     for (const Entry& entry : entries_) see(entry);
   } else {
     if (!entries_.empty()) spill();
-    const auto later = [](const Run* a, const Run* b) { return a->entry > b->entry; };
-    std::priority_queue<Run*, std::vector<Run*>, decltype(later)> heads(later);
-    for (const auto& run : runs_) {
-      if (run->next()) heads.push(run.get());
-    }
-    while (!heads.empty()) {
-      Run* const run = heads.top();
-      heads.pop();
-      see(run->entry);
-      if (run->next()) heads.push(run);
-    }
+    merge_runs(runs_, [&](const Run& run) { see(run.entry); });
   }
   entries_ = {};
   runs_.clear();

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -11,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rnnsearch/storage/digest.h"
+#include "rnnsearch/storage/sealed_file.h"
 
 namespace rnnsearch::corpus {
 

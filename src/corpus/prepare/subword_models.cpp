@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "corpus/prepare/pair_reader.h"
+#include "corpus/prepare/text_pass.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/stopwatch.h"
 
 namespace rnnsearch::corpus {

@@ -1,10 +1,12 @@
-// An unnamed temporary file for data that does not fit into memory. It disappears with the process at the latest.
+// Unnamed temporary files for data that does not fit into memory. They disappear with the process at the latest.
 #pragma once
 
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <queue>
+#include <vector>
 
 namespace rnnsearch::corpus {
 
@@ -29,5 +31,22 @@ class TemporaryFile {
   std::filesystem::path folder_;
   std::unique_ptr<std::FILE, Close> file_;
 };
+
+/// Merges files, `runs`, each of which is sorted: calls take(run) for the run whose present entry is the least, as
+/// key() orders them, until all have been read. run.next() reads the next entry, and returns whether there is one.
+template <class Run, class Take>
+void merge_runs(const std::vector<std::unique_ptr<Run>>& runs, const Take& take) {
+  const auto later = [](const Run* a, const Run* b) { return a->key() > b->key(); };
+  std::priority_queue<Run*, std::vector<Run*>, decltype(later)> heads(later);
+  for (const auto& run : runs) {
+    if (run->next()) heads.push(run.get());
+  }
+  while (!heads.empty()) {
+    Run* const run = heads.top();
+    heads.pop();
+    take(*run);
+    if (run->next()) heads.push(run);
+  }
+}
 
 }  // namespace rnnsearch::corpus
