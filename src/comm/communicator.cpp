@@ -15,7 +15,6 @@
 
 #include "comm/exchange.h"
 #include "comm/progress_thread.h"
-#include "comm/roll_call.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/machine.h"
 #include "rnnsearch/comm/launch.h"

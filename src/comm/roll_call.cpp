@@ -1,19 +1,15 @@
-#include "comm/roll_call.h"
+#include "comm/progress_thread.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
 #include <utility>
 
-#include "comm/exchange.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/stopwatch.h"
-#include "rnnsearch/comm/communicator.h"
 
 namespace rnnsearch::comm {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::decode {

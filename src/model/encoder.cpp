@@ -1,10 +1,8 @@
-#include "model/encoder.h"
+#include "model/impl.h"
 
 #include <numeric>
 
-#include "model/impl.h"
 #include "rnnsearch/kernels/cells.h"
-#include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::model {

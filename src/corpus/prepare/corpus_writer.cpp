@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "corpus/prepare/aligner.h"
-#include "corpus/prepare/temporary_file.h"
+#include "corpus/prepare/repeated_pairs.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/corpus/format.h"

@@ -8,7 +8,6 @@
 
 #include "corpus/prepare/corpus_writer.h"
 #include "corpus/prepare/repeated_pairs.h"
-#include "corpus/prepare/subword_models.h"
 #include "corpus/prepare/text_pass.h"
 #include "corpus/prepare/word_statistics.h"
 #include "rnnsearch/base/error.h"

@@ -1,14 +1,9 @@
-#include "corpus/prepare/subword_models.h"
+#include "corpus/prepare/text_pass.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "corpus/prepare/text_pass.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/portable.h"

@@ -20,6 +20,7 @@
 #include "rnnsearch/corpus/cleaning.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/corpus/text_pipeline.h"
+#include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/text/word_list.h"
 
@@ -186,5 +187,17 @@ struct TrainingText {
 /// line that is no valid text, for links that do not fit their pair, and for a line that is no weight.
 void split_pairs(const PrepareOptions& options, const PairCleaner& cleaner, const PairSet& repeated,
                  const TextBlock& block, std::size_t first, std::size_t last, Piece& piece);
+
+/// Throws Error for contradictory subword options.
+void check_subwords(const PrepareOptions& options);
+
+/// Returns options.pipeline with the subwords that the options request, whose models are read from files, or learned
+/// from a sample of the training text. Memory: the sample and SentencePiece's own data (1.8 GB for 500,000 pairs of
+/// about 11 words on each side, learned jointly). Throws Error, naming the file or the option, for models that cannot be
+/// read, used or learned.
+TextPipeline with_subwords(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress);
+
+/// A vocabulary of all pieces of a SentencePiece model, without counts.
+Vocabulary vocabulary_of(const text::Subwords& subwords);
 
 }  // namespace rnnsearch::corpus

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "corpus/prepare/temporary_file.h"
+#include "corpus/prepare/repeated_pairs.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::corpus {
