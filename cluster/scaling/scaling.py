@@ -394,7 +394,7 @@ class Node:
         return self.computed(pairs)[-1]["seconds"] + self.optimiser(pairs * 25)
 
 
-# Bytes of memory traffic for each value of the rows that are summed (src/train/summed_rows.cpp). They are put together: those without a
+# Bytes of memory traffic for each value of the rows that are summed (src/train/shard_sums.cpp). They are put together: those without a
 # gradient of this rank are zeros (4 bytes written, and 4 read, because processors read what they write). A dense gradient is set to 0
 # before each update, which takes as long.
 BYTES_PER_ROW_VALUE = 8

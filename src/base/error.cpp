@@ -1,8 +1,7 @@
 #include "rnnsearch/base/error.h"
 
-#include <filesystem>
+#include <mutex>
 #include <new>
-#include <string_view>
 #include <system_error>
 
 #include "rnnsearch/base/printable.h"
@@ -21,6 +20,9 @@ std::string shortened(std::string_view line) {
   while (is_trail_byte(end.front())) end.remove_prefix(1);
   return std::string(whole_characters(line.substr(0, kBeginning))).append(kGap).append(end);
 }
+
+std::mutex mutex;
+LogSink sink_in_use;
 
 }  // namespace
 
@@ -45,6 +47,16 @@ std::string sentence_of(const std::exception& exception) {
         text);
   }
   return text;
+}
+
+void set_log_sink(LogSink sink) {
+  const std::lock_guard lock(mutex);
+  sink_in_use = std::move(sink);
+}
+
+void log_line(const std::string& line) {
+  const std::lock_guard lock(mutex);
+  if (sink_in_use) sink_in_use(line);
 }
 
 }  // namespace rnnsearch

@@ -1,7 +1,6 @@
 #include "rnnsearch/base/line_source.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"

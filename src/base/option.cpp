@@ -2,13 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
-#include <optional>
 #include <sstream>
-#include <utility>
 
 namespace rnnsearch {
 namespace value {

@@ -7,11 +7,9 @@
 #include <tbb/task_group.h>
 #include <tbb/version.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -18,21 +18,19 @@
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/aligner.h"
 #include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/decode/distribute.h"
 #include "rnnsearch/decode/shortlist.h"
 #include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/evaluate/alignment.h"
 #include "rnnsearch/report/heat_map.h"
 #include "rnnsearch/report/input_files.h"
 #include "rnnsearch/text/unicode.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <iostream>
 
-#include "rnnsearch/base/number_text.h"
-#include "rnnsearch/train/average.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
+#include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {

@@ -10,7 +10,6 @@
 #include "cli/options/common.h"
 #include "cli/options/help.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
@@ -18,8 +17,8 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
-#include "rnnsearch/storage/digest.h"
 #include "rnnsearch/storage/hdf5.h"
+#include "rnnsearch/storage/sealed_file.h"
 
 namespace rnnsearch::cli {
 namespace {

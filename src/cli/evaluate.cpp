@@ -14,7 +14,7 @@
 #include "rnnsearch/evaluate/evaluation.h"
 #include "rnnsearch/report/evaluation_tables.h"
 #include "rnnsearch/train/checkpoint.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -7,7 +7,6 @@
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/corpus.h"
-#include "rnnsearch/corpus/corpus_view.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/storage/sealed_file.h"

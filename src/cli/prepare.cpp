@@ -12,13 +12,10 @@
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/log.h"
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/prepare.h"
-#include "rnnsearch/corpus/prepare_options.h"
-#include "rnnsearch/corpus/prepare_report.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -8,10 +8,9 @@
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/decode/distribute.h"
 #include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/evaluate/n_best_list.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/cli/options.h"
-#include "rnnsearch/storage/digest.h"
+#include "rnnsearch/storage/sealed_file.h"
 
 namespace rnnsearch::cli {
 

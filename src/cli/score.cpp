@@ -8,10 +8,9 @@
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/decode/distribute.h"
 #include "rnnsearch/decode/translate_lines.h"
 
 namespace rnnsearch::cli {

@@ -15,15 +15,13 @@
 #include "cli/options/training_options.h"
 #include "cli/progress.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/model/options.h"
-#include "rnnsearch/train/job_end.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/run_directory.h"
 #include "rnnsearch/train/trainer.h"
 
 namespace rnnsearch::cli {

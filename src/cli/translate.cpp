@@ -5,13 +5,12 @@
 #include "cli/progress.h"
 #include "cli/resumable_output.h"
 #include "cli/translation_lines.h"
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/text_lines.h"
-#include "rnnsearch/corpus/text_stream.h"
-#include "rnnsearch/decode/forbidden_words.h"
 #include "rnnsearch/decode/shortlist.h"
 
 namespace rnnsearch::cli {

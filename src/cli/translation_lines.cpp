@@ -5,9 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/signals.h"
-#include "rnnsearch/corpus/text_stream.h"
+#include "rnnsearch/corpus/text_lines.h"
 
 namespace rnnsearch::cli {
 namespace {

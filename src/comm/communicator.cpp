@@ -8,17 +8,14 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
-#include "comm/check.h"
+#include "comm/exchange.h"
 #include "comm/progress_thread.h"
-#include "comm/time_limit.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/machine.h"
 #include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"

@@ -1,12 +1,10 @@
 #include "comm/exchange.h"
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <utility>
 
-#include "comm/check.h"
-#include "rnnsearch/base/ceil_div.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::comm {
 namespace {

@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/machine.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/signals.h"

@@ -5,9 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "comm/check.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/machine.h"
 
 namespace rnnsearch::comm {

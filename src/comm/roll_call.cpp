@@ -1,17 +1,15 @@
-#include "comm/roll_call.h"
+#include "comm/progress_thread.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
+#include <cstdlib>
 #include <utility>
 
-#include "comm/check.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/base/stopwatch.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -173,6 +171,24 @@ std::string RollCall::list(const std::vector<int>& ranks, bool with_doing) const
   }
   if (ranks.size() > kMost) text += fmt::format(" and {} more", ranks.size() - kMost);
   return text;
+}
+
+TimeLimit::TimeLimit(double limit, std::string sentence, int exit_code) {
+  if (limit <= 0) return;
+  thread_ = std::jthread([seconds = limit, text = std::move(sentence), exit_code](std::stop_token met) mutable {
+    constexpr double kTick = 1;
+    std::mutex mutex;
+    std::condition_variable_any changed;  // when it is met
+    std::unique_lock lock(mutex);
+    while (seconds > 0) {
+      const Stopwatch watch;
+      changed.wait_for(lock, met, std::chrono::duration<double>(std::min(kTick, seconds)), [] { return false; });
+      if (met.stop_requested()) return;
+      seconds -= std::min(kTick, watch.seconds());
+    }
+    if (!text.empty()) log_line(text);
+    std::_Exit(exit_code);  // an MPI call, such as MPI_Abort, could wait here as well
+  });
 }
 
 }  // namespace rnnsearch::comm

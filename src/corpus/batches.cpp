@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "corpus/prepare/pair_stream.h"
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::corpus {
 namespace {

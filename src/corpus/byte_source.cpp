@@ -8,9 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/line_source.h"

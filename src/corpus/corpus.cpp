@@ -6,9 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <tuple>
-#include <utility>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/format.h"
@@ -18,12 +16,6 @@ namespace rnnsearch::corpus {
 namespace {
 
 constexpr const char* kRemedy = "; make it again with rnnsearch prepare";
-
-/// One side ("source", "target") of the training part or an evaluation set, or its "alignment".
-struct SideData {
-  std::string words_path, offset_path;
-  std::uint64_t pairs = 0, words = 0;
-};
 
 SideData inspect_side(const storage::File& file, const std::string& group, const std::string& side) {
   SideData data{group + "/" + side + "_words", group + "/" + side + "_offset", 0, 0};
@@ -41,6 +33,9 @@ SideData inspect_side(const storage::File& file, const std::string& group, const
 
 /// Evaluation sets keep every pair. Training pairs have words on both sides, unless empty targets were kept.
 enum class Lengths { kAny, kPositive };
+Lengths target_lengths(const Selection& selection) {
+  return selection.cleaning.keep_empty_targets ? Lengths::kAny : Lengths::kPositive;
+}
 
 /// The starts of sentences [first, first + count) of one side, and the end of the last one: [count + 1].
 std::vector<std::uint64_t> read_offsets(const storage::File& file, const SideData& data, std::uint64_t first,
@@ -102,164 +97,97 @@ void read_links(const storage::File& file, const SideData& data, std::uint64_t f
 
 }  // namespace
 
-struct Corpus::Implementation {
-  std::filesystem::path path;
-  storage::File file;
-  Vocabulary source_vocabulary, target_vocabulary;
-  bool joint_vocabulary = false;
-  TextPipeline pipeline;
-  std::string fingerprint;
-  Selection selection;
-  SideData source, target;  // of the training part
-  std::optional<SideData> alignment;
-  bool has_weights = false;
+Corpus::Corpus(const std::filesystem::path& path, Verify verify, const std::function<void()>& poll) try
+    : path_(path),
+      file_(storage::open_sealed(path, "corpus",
+                                 verify == Verify::kDigest ? storage::SealCheck::kDigest : storage::SealCheck::kFooter,
+                                 poll)) {
+  storage::check_format(file_, kCorpusFormat);
+  source_vocabulary_ = read_vocabulary(file_, "source");
+  target_vocabulary_ = read_vocabulary(file_, "target");
+  joint_vocabulary_ = file_.has_attribute("/vocabulary", kJoint);
+  pipeline_ = read_pipeline(file_);
+  if (joint_vocabulary_ && source_vocabulary_.words() != target_vocabulary_.words())
+    throw Error("corpus: the two sides of {} should share a vocabulary but have different words{}", file_.name(),
+                kRemedy);
+  fingerprint_ = file_.text_attribute("/", "fingerprint");
+  selection_ = read_selection(file_);
+  check_text(file_, "/", fingerprint_);
+  std::tie(source_, target_) = inspect_pairs("/train");
+  has_weights_ = file_.exists(kWeights);
+  if (has_weights_ && file_.shape(kWeights)[0] != source_.pairs)
+    throw Error("corpus: {} of {} has {} weights for {} pairs{}", kWeights, file_.name(), file_.shape(kWeights)[0],
+                source_.pairs, kRemedy);
+  if (!file_.exists("/train/alignment_words")) return;
+  alignment_ = inspect_side(file_, "/train", "alignment");
+  if (alignment_->pairs != source_.pairs)
+    throw Error("corpus: /train of {} has {} alignments for {} pairs{}", file_.name(), alignment_->pairs, source_.pairs,
+                kRemedy);
+} catch (const Error& error) {
+  const std::string message = error.what();
+  throw Error(message.starts_with("corpus: ") ? message : "corpus: " + message);
+}
 
-  Implementation(const std::filesystem::path& path_, Verify verify, const std::function<void()>& poll)
-      : path(path_),
-        file(storage::open_sealed(path, "corpus",
-                                  verify == Verify::kDigest ? storage::SealCheck::kDigest : storage::SealCheck::kFooter,
-                                  poll)) {
-    storage::check_format(file, kCorpusFormat);
-    source_vocabulary = read_vocabulary(file, "source");
-    target_vocabulary = read_vocabulary(file, "target");
-    joint_vocabulary = file.has_attribute("/vocabulary", kJoint);
-    pipeline = read_pipeline(file);
-    if (joint_vocabulary && source_vocabulary.words() != target_vocabulary.words())
-      throw Error("corpus: the two sides of {} should share a vocabulary but have different words{}", file.name(),
-                  kRemedy);
-    fingerprint = file.text_attribute("/", "fingerprint");
-    selection = read_selection(file);
-    check_text(file, "/", fingerprint);
-    std::tie(source, target) = inspect_pairs("/train");
-    has_weights = file.exists(kWeights);
-    if (has_weights && file.shape(kWeights)[0] != source.pairs)
-      throw Error("corpus: {} of {} has {} weights for {} pairs{}", kWeights, file.name(), file.shape(kWeights)[0],
-                  source.pairs, kRemedy);
-    if (!file.exists("/train/alignment_words")) return;
-    alignment = inspect_side(file, "/train", "alignment");
-    if (alignment->pairs != source.pairs)
-      throw Error("corpus: /train of {} has {} alignments for {} pairs{}", file.name(), alignment->pairs, source.pairs,
-                  kRemedy);
-  }
+std::pair<SideData, SideData> Corpus::inspect_pairs(const std::string& group) const {
+  std::pair<SideData, SideData> sides{inspect_side(file_, group, "source"), inspect_side(file_, group, "target")};
+  if (sides.first.pairs != sides.second.pairs)
+    throw Error("corpus: {} of {} has {} source and {} target sentences{}", group, file_.name(), sides.first.pairs,
+                sides.second.pairs, kRemedy);
+  return sides;
+}
 
-  Lengths target_lengths() const { return selection.cleaning.keep_empty_targets ? Lengths::kAny : Lengths::kPositive; }
-
-  std::pair<SideData, SideData> inspect_pairs(const std::string& group) const {
-    std::pair<SideData, SideData> sides{inspect_side(file, group, "source"), inspect_side(file, group, "target")};
-    if (sides.first.pairs != sides.second.pairs)
-      throw Error("corpus: {} of {} has {} source and {} target sentences{}", group, file.name(), sides.first.pairs,
-                  sides.second.pairs, kRemedy);
-    return sides;
-  }
-
-  std::vector<std::string> set_names() const {
-    std::vector<std::string> names;
-    if (file.exists("/dev")) names.emplace_back("dev");
-    if (file.exists("/test"))
-      for (const std::string& name : file.children("/test")) names.push_back("test/" + name);
-    return names;
-  }
-};
-
-Corpus::Corpus(const std::filesystem::path& path, Verify verify, const std::function<void()>& poll) {
-  try {
-    implementation_ = std::make_unique<Implementation>(path, verify, poll);
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    throw Error(message.starts_with("corpus: ") ? message : "corpus: " + message);
-  }
-}
-Corpus::~Corpus() = default;
-Corpus::Corpus(Corpus&&) noexcept = default;
-Corpus& Corpus::operator=(Corpus&&) noexcept = default;
-
-const std::filesystem::path& Corpus::path() const {
-  return implementation_->path;
-}
-const Vocabulary& Corpus::source_vocabulary() const {
-  return implementation_->source_vocabulary;
-}
-const Vocabulary& Corpus::target_vocabulary() const {
-  return implementation_->target_vocabulary;
-}
-bool Corpus::joint_vocabulary() const {
-  return implementation_->joint_vocabulary;
-}
-const TextPipeline& Corpus::pipeline() const {
-  return implementation_->pipeline;
-}
-const std::string& Corpus::fingerprint() const {
-  return implementation_->fingerprint;
-}
-const Selection& Corpus::selection() const {
-  return implementation_->selection;
-}
-std::uint64_t Corpus::train_pairs() const {
-  return implementation_->source.pairs;
-}
-std::uint64_t Corpus::train_source_words() const {
-  return implementation_->source.words;
-}
-std::uint64_t Corpus::train_target_words() const {
-  return implementation_->target.words;
-}
-bool Corpus::has_alignments() const {
-  return implementation_->alignment.has_value();
-}
-bool Corpus::has_weights() const {
-  return implementation_->has_weights;
-}
 std::vector<std::string> Corpus::set_names() const {
-  return implementation_->set_names();
+  std::vector<std::string> names;
+  if (file_.exists("/dev")) names.emplace_back("dev");
+  if (file_.exists("/test"))
+    for (const std::string& name : file_.children("/test")) names.push_back("test/" + name);
+  return names;
 }
 
 PairBlock Corpus::read_pairs(std::uint64_t first, std::uint64_t count) const {
-  const Implementation& it = *implementation_;
-  assert(first <= it.source.pairs && count <= it.source.pairs - first);
+  assert(first <= source_.pairs && count <= source_.pairs - first);
   PairBlock block;
-  read_side(it.file, it.source, first, count, it.source_vocabulary.size(), Lengths::kPositive, block.source);
-  read_side(it.file, it.target, first, count, it.target_vocabulary.size(), it.target_lengths(), block.target);
-  if (it.alignment) read_links(it.file, *it.alignment, first, count, block);
-  block.weights = it.has_weights ? read_weights(it.file, first, count) : std::vector(count, 1.0F);
+  read_side(file_, source_, first, count, source_vocabulary_.size(), Lengths::kPositive, block.source);
+  read_side(file_, target_, first, count, target_vocabulary_.size(), target_lengths(selection_), block.target);
+  if (alignment_) read_links(file_, *alignment_, first, count, block);
+  block.weights = has_weights_ ? read_weights(file_, first, count) : std::vector(count, 1.0F);
   return block;
 }
 
 std::array<std::vector<std::uint64_t>, 2> Corpus::read_lengths(std::uint64_t first, std::uint64_t count) const {
-  const Implementation& it = *implementation_;
-  assert(first <= it.source.pairs && count <= it.source.pairs - first);
+  assert(first <= source_.pairs && count <= source_.pairs - first);
   const auto lengths = [&](const SideData& data, Lengths expected) {
-    auto offsets = read_offsets(it.file, data, first, count, expected);
+    auto offsets = read_offsets(file_, data, first, count, expected);
     std::adjacent_difference(offsets.begin(), offsets.end(), offsets.begin());
     offsets.erase(offsets.begin());
     return offsets;
   };
-  return {lengths(it.source, Lengths::kPositive), lengths(it.target, it.target_lengths())};
+  return {lengths(source_, Lengths::kPositive), lengths(target_, target_lengths(selection_))};
 }
 
 EvaluationSet Corpus::read_set(const std::string& name) const {
-  const Implementation& it = *implementation_;
-  const std::vector<std::string> names = it.set_names();
+  const std::vector<std::string> names = set_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
-    throw Error("corpus: {} has no set '{}'; it has {}", it.file.name(), name,
+    throw Error("corpus: {} has no set '{}'; it has {}", file_.name(), name,
                 names.empty() ? "none" : fmt::to_string(fmt::join(names, ", ")));
   const std::string group = "/" + name;
   EvaluationSet set;
   set.name = name;
-  const auto [source, target] = it.inspect_pairs(group);
+  const auto [source, target] = inspect_pairs(group);
   const std::uint64_t pairs = source.pairs;
-  read_side(it.file, source, 0, pairs, it.source_vocabulary.size(), Lengths::kAny, set.source);
-  read_side(it.file, target, 0, pairs, it.target_vocabulary.size(), Lengths::kAny, set.target);
+  read_side(file_, source, 0, pairs, source_vocabulary_.size(), Lengths::kAny, set.source);
+  read_side(file_, target, 0, pairs, target_vocabulary_.size(), Lengths::kAny, set.target);
   const auto texts = [&](const std::string& path) {
-    auto lines = it.file.read_texts(path);
+    auto lines = file_.read_texts(path);
     if (lines.size() != pairs)
-      throw Error("corpus: {} of {} has {} lines for {} pairs{}", path, it.file.name(), lines.size(), pairs, kRemedy);
-    for (const std::string& line : lines) check_text(it.file, path, line);
+      throw Error("corpus: {} of {} has {} lines for {} pairs{}", path, file_.name(), lines.size(), pairs, kRemedy);
+    for (const std::string& line : lines) check_text(file_, path, line);
     return lines;
   };
   set.source_text = texts(group + "/source_text");
   do {
     set.references.push_back(texts(group + "/" + reference_name(set.references.size())));
-  } while (it.file.exists(group + "/" + reference_name(set.references.size())));
+  } while (file_.exists(group + "/" + reference_name(set.references.size())));
   return set;
 }
 

@@ -1,21 +1,13 @@
-#include "rnnsearch/corpus/corpus_view.h"
+#include "rnnsearch/corpus/corpus.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <ostream>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/sentences.h"
-#include "rnnsearch/corpus/cleaning.h"
 
 namespace rnnsearch::corpus {
 namespace {

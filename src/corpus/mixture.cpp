@@ -5,28 +5,23 @@
 #include <limits>
 #include <tuple>
 
-#include "corpus/prepare/difference.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/option.h"
 
 namespace rnnsearch::corpus {
 
 std::string difference_of_words(const Corpus& a, const Corpus& b) {
-  const CorpusNames names{"in " + a.path().string(), "there"};
-  if (std::string what = difference(a.pipeline(), b.pipeline(), names); !what.empty()) return what;
-  const auto differ = [&](const std::string& what, const auto& in_a, const auto& in_b) {
-    return difference(what, in_a, in_b, names);
-  };
-  if (a.joint_vocabulary() != b.joint_vocabulary())
-    return differ("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());
+  FirstDifference difference("in " + a.path().string(), "there");
+  difference.compare(a.pipeline(), b.pipeline());
+  difference.compare("joint-vocabulary", a.joint_vocabulary(), b.joint_vocabulary());
   for (const auto& [side, x, y] : {std::tuple{"source", &a.source_vocabulary(), &b.source_vocabulary()},
                                    {"target", &a.target_vocabulary(), &b.target_vocabulary()}}) {
     const auto [at, there] = std::mismatch(x->words().begin(), x->words().end(), y->words().begin(), y->words().end());
     if (at != x->words().end() && there != y->words().end())
-      return differ(fmt::format("word {} of the {} vocabulary", at - x->words().begin(), side), *at, *there);
-    if (x->size() != y->size()) return differ(fmt::format("the size of the {} vocabulary", side), x->size(), y->size());
+      difference.compare(fmt::format("word {} of the {} vocabulary", at - x->words().begin(), side), *at, *there);
+    difference.compare(fmt::format("the size of the {} vocabulary", side), x->size(), y->size());
   }
-  return "";
+  return difference.text();
 }
 
 std::string other_libraries(const Corpus& a, const Corpus& b) {
@@ -94,6 +89,28 @@ std::size_t Shares::corpus_of(std::uint64_t pair) const {
     pair = rest;
   }
   return 0;
+}
+
+void FirstDifference::compare(const TextPipeline& a, const TextPipeline& b) {
+  compare("source-language", a.source_language, b.source_language);
+  compare("target-language", a.target_language, b.target_language);
+  compare("tokenizer", a.tokenizer, b.tokenizer);
+  compare("normalization", a.normalization, b.normalization);
+  compare("lowercase", a.lowercase, b.lowercase);
+  compare(a.copies == b.copies, "its copy patterns differ from those " + in_a_);
+  compare(a == b, "its subwords differ from those " + in_a_);
+}
+
+void FirstDifference::compare(const CleaningOptions& a, const CleaningOptions& b) {
+  const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
+  compare("max-length", a.max_length, b.max_length);
+  compare("max-ratio", a.max_ratio, b.max_ratio);
+  compare("keep-empty-targets", a.keep_empty_targets, b.keep_empty_targets);
+  compare("drop-copies", a.drop_copies, b.drop_copies);
+  compare("drop-repeated", a.drop_repeated, b.drop_repeated);
+  compare("source-script", quoted(a.source_script), quoted(b.source_script));
+  compare("target-script", quoted(a.target_script), quoted(b.target_script));
+  compare("script-share", a.script_share, b.script_share);
 }
 
 }  // namespace rnnsearch::corpus

@@ -1,6 +1,5 @@
 #include "rnnsearch/corpus/spelling.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "rnnsearch/text/tokenizer.h"

@@ -10,7 +10,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/base/portable.h"
-#include "rnnsearch/base/random.h"
 
 namespace rnnsearch::corpus {
 namespace {

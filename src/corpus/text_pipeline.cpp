@@ -8,7 +8,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/text/tokenizer.h"
-#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::corpus {
 

@@ -8,7 +8,6 @@
 
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
-#include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/softmax.h"
 
 namespace rnnsearch::decode {

@@ -5,10 +5,8 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/option.h"
 #include "rnnsearch/base/printable.h"
 

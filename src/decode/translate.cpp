@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
 
 #include "decode/search.h"
 #include "rnnsearch/base/parallel.h"

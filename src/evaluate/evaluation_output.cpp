@@ -3,7 +3,7 @@
 #include <concepts>
 #include <nlohmann/json.hpp>
 
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 
 namespace rnnsearch::evaluate {

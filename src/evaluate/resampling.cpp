@@ -3,7 +3,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::evaluate {
 namespace {

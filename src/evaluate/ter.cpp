@@ -3,6 +3,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 
 namespace rnnsearch::evaluate {

@@ -84,6 +84,12 @@ void lstm_forward(const LstmForward& args, std::size_t first, std::size_t last) 
   });
 }
 
+// A row of a matrix that may be absent.
+template <class Element>
+Element* row_or_null(const MatrixView<Element>& matrix, std::size_t i) {
+  return matrix.data ? matrix.row(i) : nullptr;
+}
+
 // With pointers to its rows, which GCC makes faster code of where there are so many.
 void lstm_backward(const LstmBackward& args, std::size_t first, std::size_t last) {
   const std::size_t n = args.cell_gradient.cols;

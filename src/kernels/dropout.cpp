@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernels/dispatch.h"
-#include "rnnsearch/base/random.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -36,7 +35,7 @@ HWY_INLINE V product(V a, V b) {
 #endif
 }
 
-// philox of base/random.h with one block in each lane. The upper halves of the lanes are meaningless.
+// philox of base/portable.h with one block in each lane. The upper halves of the lanes are meaningless.
 HWY_INLINE void draw(const PhiloxInput& row, std::size_t first_block, std::size_t blocks, Words& words) {
   const hn::ScalableTag<std::uint64_t> d;
   const auto set = [d](std::uint64_t value) HWY_ATTR { return hn::Set(d, value); };

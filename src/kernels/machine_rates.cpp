@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernels/products/product_tiles.h"
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/kernels/buffer.h"

@@ -1,7 +1,10 @@
 #include "rnnsearch/kernels/precision.h"
 
 #include <atomic>
+#include <cassert>
+#include <cstddef>
 
+#include "kernels/dispatch.h"
 #include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/kernels/instruction_set.h"
@@ -48,6 +51,13 @@ const ProductTiles& current_tiles() {
     default:
       return float_tiles();
   }
+}
+
+void round_to_bfloat16(ConstMatrixView<float> from, MatrixView<BFloat16> to) {
+  assert(from.rows == to.rows && from.cols == to.cols);
+  for_each_row(from.rows, from.cols, [&](std::size_t i) {
+    for (std::size_t j = 0; j < from.cols; ++j) to.row(i)[j] = nearest_bfloat16(from.row(i)[j]);
+  });
 }
 
 }  // namespace rnnsearch::kernels

@@ -1,10 +1,9 @@
 #include "rnnsearch/kernels/rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 
-#include "kernels/partition.h"
+#include "kernels/dispatch.h"
 #include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::kernels {

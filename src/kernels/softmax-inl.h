@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/softmax_sums.h"
+#include "kernels/dispatch.h"
 #include "kernels/vector-inl.h"
 #include "rnnsearch/base/portable.h"
 

@@ -70,7 +70,7 @@ void look_up(ConstMatrix t, const PackedMatrix& W_o, std::span<const float> bias
   });
 }
 
-// The words are divided into blocks, in which the exponentials of a row are summed (softmax_sums.h), and the blocks
+// The words are divided into blocks, in which the exponentials of a row are summed (dispatch.h), and the blocks
 // into chunks, each of which is a piece of work. A chunk keeps a list of the best words of every row so far; the lists
 // of all chunks are merged at the end.
 class Selection {

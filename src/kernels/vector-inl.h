@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "rnnsearch/base/matrix.h"
-#include "rnnsearch/kernels/bfloat16.h"
+#include "rnnsearch/kernels/precision.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"

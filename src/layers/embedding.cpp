@@ -1,5 +1,9 @@
 #include "rnnsearch/layers/embedding.h"
 
+#include <numeric>
+#include <unordered_map>
+
+#include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::layers {
@@ -35,6 +39,41 @@ void EmbeddingTable::backward(std::span<const WordId> words, ConstMatrix output_
     kernels::scatter_add_rows(output_gradient, words, gradient.E);
   }
   if (!gradient.bias.empty()) kernels::add_column_sums(output_gradient, gradient.bias);
+}
+
+DistinctWords::DistinctWords(std::span<const WordId> of_rows) {
+  std::unordered_map<WordId, std::uint32_t> known;
+  known.reserve(of_rows.size());
+  index.reserve(of_rows.size());
+  for (const WordId word : of_rows) {
+    const auto [found, is_new] = known.try_emplace(word, static_cast<std::uint32_t>(words.size()));
+    if (is_new) words.push_back(word);
+    index.push_back(found->second);
+  }
+}
+
+DistinctWords DistinctWords::each(std::span<const WordId> of_rows) {
+  DistinctWords all;
+  all.words.assign(of_rows.begin(), of_rows.end());
+  all.index.resize(of_rows.size());
+  std::iota(all.index.begin(), all.index.end(), 0U);
+  return all;
+}
+
+void affine_forward(const RepeatedRows& rows, ConstMatrix W, std::span<const Real> b, Matrix output,
+                    const kernels::Scratch& memory) {
+  kernels::Scratch::Frame frame(memory);
+  const auto distinct = rows.index.empty() ? output : frame.matrix(rows.distinct.rows, output.cols);
+  kernels::multiply(rows.distinct, W, distinct);
+  kernels::add_to_rows(b, distinct.columns(0, b.size()));
+  if (!rows.index.empty()) kernels::gather_rows(distinct, rows.index, output);
+}
+
+Matrix add_repeated(const RepeatedRows& rows, Matrix output_gradient, kernels::Scratch::Frame& frame) {
+  if (rows.index.empty()) return output_gradient;
+  const auto sums = frame.zeros(rows.distinct.rows, output_gradient.cols);
+  kernels::scatter_add_rows(output_gradient, rows.index, sums);
+  return sums;
 }
 
 }  // namespace rnnsearch::layers

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/cells.h"
 #include "rnnsearch/kernels/rows.h"

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <limits>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/softmax.h"

@@ -6,7 +6,6 @@
 
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/cells.h"
-#include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 
 namespace rnnsearch::layers {

@@ -1,11 +1,8 @@
-#include "model/decoder.h"
+#include "model/impl.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "model/impl.h"
-#include "rnnsearch/kernels/bfloat16.h"
-#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/rows.h"
 #include "rnnsearch/kernels/scores.h"
 

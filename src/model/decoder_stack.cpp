@@ -1,4 +1,4 @@
-#include "model/decoder_stack.h"
+#include "model/impl.h"
 
 #include <numeric>
 #include <utility>

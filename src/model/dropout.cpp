@@ -1,6 +1,6 @@
 #include "model/dropout.h"
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::model {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "rnnsearch/kernels/dropout.h"
-#include "rnnsearch/layers/packing.h"
+#include "rnnsearch/layers/recurrent_layer.h"
 #include "rnnsearch/model/model.h"
 
 namespace rnnsearch::model {

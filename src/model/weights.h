@@ -17,8 +17,8 @@
 #include "rnnsearch/layers/readout.h"
 #include "rnnsearch/layers/recurrent_layer.h"
 #include "rnnsearch/layers/soft_attention.h"
+#include "rnnsearch/model/model.h"
 #include "rnnsearch/model/options.h"
-#include "rnnsearch/model/parameters.h"
 
 namespace rnnsearch::model {
 

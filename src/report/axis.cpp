@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "rnnsearch/base/ceil_div.h"
+#include "rnnsearch/base/parallel.h"
 #include "rnnsearch/report/table.h"
 
 namespace rnnsearch::report {

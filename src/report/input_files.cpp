@@ -5,7 +5,7 @@
 
 #include "report/html.h"
 #include "rnnsearch/base/line_source.h"
-#include "rnnsearch/base/replace.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/version.h"
 
 namespace rnnsearch::report {

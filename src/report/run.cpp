@@ -10,7 +10,8 @@
 #include "report/html.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/line_source.h"
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/option.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::report {
 namespace {
@@ -87,7 +88,7 @@ class Log {
   std::uint64_t last_update() const { return run_.updates.back().update; }
 
  private:
-  /// What base/number_text.h's utc() wrote.
+  /// What base/printable.h's utc() wrote.
   static std::time_t time_of(const JsonReader& record) {
     std::string text;
     record("time", text);

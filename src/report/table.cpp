@@ -9,7 +9,6 @@
 #include "report/html.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/replace.h"
 
 namespace rnnsearch::report {
 namespace {

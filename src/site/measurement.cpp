@@ -2,21 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <string>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/printable.h"
-#include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/model/options.h"
 

@@ -8,10 +8,8 @@
 #include <set>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/machine.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
-#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::site {

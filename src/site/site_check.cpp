@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/site/placement.h"
 #include "rnnsearch/storage/sealed_file.h"

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 #include "rnnsearch/base/error.h"
 

@@ -5,7 +5,11 @@
 #include <fmt/format.h>
 #include <unicode/uchar.h>
 
-#include "rnnsearch/base/replace.h"
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include "rnnsearch/base/printable.h"
+#include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {

@@ -2,7 +2,14 @@
 
 #include <unicode/uchar.h>
 
-#include "rnnsearch/base/replace.h"
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/printable.h"
+#include "rnnsearch/text/unicode.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {

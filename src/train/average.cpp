@@ -1,4 +1,4 @@
-#include "rnnsearch/train/average.h"
+#include "rnnsearch/train/checkpoint.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,11 +35,6 @@ Input open_input(const fs::path& path) {
 [[noreturn]] void refuse(const Input& one, const Input& other, const std::string& difference) {
   throw Error("{} and {} are not from the same training: {}; give checkpoints of one run", one.path, other.path,
               difference);
-}
-
-std::string value_in(const Config& config, const std::string& name) {
-  const auto found = config.find(name);
-  return found == config.end() ? "(unknown)" : found->second;
 }
 
 void check_same_training(const Input& one, const Input& other) {

@@ -9,7 +9,7 @@
 //   /config                a text attribute for each option of the model and the training, named as the option;
 //                          arithmetic: f32, bf16-avx512 ... (kernels/precision.h), of the last update
 //   /vocabulary, /pipeline as in a corpus (corpus/format.h)
-//   /parameters/NAME       float32, with the names and shapes of model/parameters.h, such as decoder/W_z [m, n];
+//   /parameters/NAME       float32, with the names and shapes of ParameterLayout, such as decoder/W_z [m, n];
 //                          a matrix is [in, out]
 //   /average/NAME          float32, in the shape of the parameter: the moving average, if the training keeps one.
 //                          Translation uses /average, training resumes with /parameters
@@ -21,25 +21,23 @@
 //                               target_words_per_second
 //   /history/validation/update  uint64[validations]; beside it, as float64: loss_per_word, bleu (NaN: not computed)
 //
-// A mean of checkpoints (average.h) has the attribute average_of with their file names and digests. It has no
+// A mean of checkpoints (average_checkpoints) has the attribute average_of with their file names and digests. It has no
 // /optimizer and no /history, and its /state holds only corpus_fingerprint; `update` is that of the newest checkpoint.
 #include "rnnsearch/train/checkpoint.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/kernels/instruction_set.h"
 #include "rnnsearch/kernels/precision.h"
-#include "rnnsearch/storage/digest.h"
+#include "rnnsearch/storage/sealed_file.h"
 #include "train/checkpoint_file.h"
 
 namespace rnnsearch::train {
@@ -96,16 +94,6 @@ struct FromFile {
   void operator()(const char* name, double& field) const { field = file.double_attribute("/state", name); }
   void operator()(const char* name, bool& field) const { field = file.unsigned_attribute("/state", name) != 0; }
   void operator()(const char* name, std::string& field) const { field = file.text_attribute("/state", name); }
-};
-
-struct ToPacked {
-  Packer& packer;
-  void operator()(const char*, const auto& field) const { packer.add(field); }
-};
-
-struct FromPacked {
-  Unpacker& unpacker;
-  void operator()(const char*, auto& field) const { unpacker.read(field); }
 };
 
 std::string dataset(const std::string& group, const model::Parameter& parameter) {
@@ -222,6 +210,32 @@ History read_history(const storage::File& file) {
   return history;
 }
 
+void write_checkpoint(storage::File& file, const CheckpointSource& source) {
+  const storage::Exclusive alone;  // otherwise the prefetch of a slow corpus could delay every single write below
+  Config config = config_of(source.options);
+  config.merge(config_of(source.model_options));
+  config[kArithmetic] = kernels::arithmetic();
+  begin_checkpoint(file, source.state.update, config);
+  corpus::write_vocabulary(file, "source", source.source_vocabulary);
+  corpus::write_vocabulary(file, "target", source.target_vocabulary);
+  corpus::write_pipeline(file, source.pipeline);
+
+  write_block(file, "parameters", source.layout, source.parameters);
+  if (!source.average.empty()) write_block(file, "average", source.layout, source.average);
+  for (const auto& [name, values] : source.accumulators) write_block(file, "optimizer/" + name, source.layout, values);
+  file.write_attribute("/optimizer", "steps", source.optimizer_steps);
+  const auto write = [&](const char* name, const auto& field) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, bool>) {
+      file.write_attribute("/state", name, std::uint64_t{field});
+    } else {
+      file.write_attribute("/state", name, field);
+    }
+  };
+  for_each_field(source.state, write);
+  write_history(file, source.history);
+  file.write_attribute("/", "complete", 1);
+}
+
 }  // namespace
 
 std::string libraries() {
@@ -264,46 +278,16 @@ Json json_of(const TrainingState& state) {
 
 std::string packed(const TrainingState& state) {
   Packer packer;
-  for_each_field(state, ToPacked{packer});
+  for_each_field(state, [&](const char*, const auto& field) { packer.add(field); });
   return packer.take();
 }
 
 TrainingState training_state_of(const std::string& packed) {
   TrainingState state;
   Unpacker unpacker(packed);
-  for_each_field(state, FromPacked{unpacker});
+  for_each_field(state, [&](const char*, auto& field) { unpacker.read(field); });
   return state;
 }
-
-namespace {
-
-void write_checkpoint(storage::File& file, const CheckpointSource& source) {
-  const storage::Exclusive alone;  // otherwise the prefetch of a slow corpus could delay every single write below
-  Config config = config_of(source.options);
-  config.merge(config_of(source.model_options));
-  config[kArithmetic] = kernels::arithmetic();
-  begin_checkpoint(file, source.state.update, config);
-  corpus::write_vocabulary(file, "source", source.source_vocabulary);
-  corpus::write_vocabulary(file, "target", source.target_vocabulary);
-  corpus::write_pipeline(file, source.pipeline);
-
-  write_block(file, "parameters", source.layout, source.parameters);
-  if (!source.average.empty()) write_block(file, "average", source.layout, source.average);
-  for (const auto& [name, values] : source.accumulators) write_block(file, "optimizer/" + name, source.layout, values);
-  file.write_attribute("/optimizer", "steps", source.optimizer_steps);
-  const auto write = [&](const char* name, const auto& field) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, bool>) {
-      file.write_attribute("/state", name, std::uint64_t{field});
-    } else {
-      file.write_attribute("/state", name, field);
-    }
-  };
-  for_each_field(source.state, write);
-  write_history(file, source.history);
-  file.write_attribute("/", "complete", 1);
-}
-
-}  // namespace
 
 CheckpointSource::CheckpointSource(const model::Model& model, Optimizer& optimizer, const TrainingState& training_state,
                                    const History& training_history, const corpus::Vocabulary& words_of_source,
@@ -369,11 +353,10 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
   };
   for_each_field(state, expect_finite);
   for (const auto& [name, value] : identity_of(model.options(), options)) {
-    const auto found = config.find(name);
-    if (found == config.end() || found->second != value) {
-      throw Error("checkpoint: {} was trained with {} = {}, now it is {}; give the same value, or another run folder",
-                  path, name, found == config.end() ? "(unknown)" : found->second, value);
-    }
+    const std::string former = value_in(config, name);
+    if (former == value) continue;
+    throw Error("checkpoint: {} was trained with {} = {}, now it is {}; give the same value, or another run folder",
+                path, name, former, value);
   }
   const auto& layout = model.layout();
   read_block(file, "parameters", layout, model.parameters());

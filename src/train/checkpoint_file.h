@@ -24,6 +24,12 @@ void begin_checkpoint(storage::File& file, std::uint64_t update, const Config& c
 /// The options that the checkpoint was trained with.
 Config read_config(const storage::File& file);
 
+/// The value of an option in them; "(unknown)" if they lack it.
+inline std::string value_in(const Config& config, const std::string& name) {
+  const auto found = config.find(name);
+  return found == config.end() ? "(unknown)" : found->second;
+}
+
 /// Reads an accumulator of the optimizer, such as "squared_gradient", into a block of this layout. Throws Error if a
 /// dataset is missing, has another shape or holds a NaN.
 void read_accumulator(const storage::File& file, const std::string& name, const model::ParameterLayout& layout,

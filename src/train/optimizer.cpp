@@ -5,12 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/optimizer_steps.h"
-#include "train/for_blocks.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -52,8 +50,9 @@ class Adadelta final : public Optimizer {
               std::span<const TableGradient> tables) override {
     assert(parameters.size() == squared_gradient_.values().size() && gradient.size() <= parameters.size());
     const Step step{parameters.data(), static_cast<float>(learning_rate), static_cast<float>(scale)};
-    for_blocks(gradient.size(),
-               [&](std::size_t first, std::size_t last) { run(step, first, gradient.data() + first, last - first); });
+    parallel_ranges(gradient.size(), kBlock, [&](std::size_t first, std::size_t last) {
+      run(step, first, gradient.data() + first, last - first);
+    });
     assert(tables_.empty() || tables.size() == tables_.size());
     while (tables_.size() < tables.size()) {
       const TableGradient& table = tables[tables_.size()];
@@ -121,25 +120,24 @@ class Adadelta final : public Optimizer {
 // gradient is 0. The row is the table.cols elements of the parameter block from `first` on; nullptr means gradient 0.
 template <class Row>
 void for_all_rows(const TableGradient& table, const Row& row) {
-  const std::size_t rows_per_piece = std::max<std::size_t>(1, kBlock / table.cols);
-  parallel_for(ceil_div(table.table_rows, rows_per_piece), [&](std::size_t piece) {
-    const std::size_t last = std::min(table.table_rows, (piece + 1) * rows_per_piece);
-    auto next = std::lower_bound(table.words.begin(), table.words.end(), piece * rows_per_piece);
-    for (std::size_t i = piece * rows_per_piece; i < last; ++i) {
-      const bool touched = next != table.words.end() && *next == i;
-      const auto at = static_cast<std::size_t>(next - table.words.begin());
-      row(table.offset + i * table.cols, touched ? table.rows.data() + at * table.cols : nullptr);
-      if (touched) ++next;
-    }
-  });
+  parallel_ranges(table.table_rows, std::max<std::size_t>(1, kBlock / table.cols),
+                  [&](std::size_t first, std::size_t last) {
+                    auto next = std::lower_bound(table.words.begin(), table.words.end(), first);
+                    for (std::size_t i = first; i < last; ++i) {
+                      const bool touched = next != table.words.end() && *next == i;
+                      const auto at = static_cast<std::size_t>(next - table.words.begin());
+                      row(table.offset + i * table.cols, touched ? table.rows.data() + at * table.cols : nullptr);
+                      if (touched) ++next;
+                    }
+                  });
 }
 
 // Calls run(first, gradient, count) for every piece of the parameters, including table rows without a gradient, for
 // which it passes zeros.
 template <class Run>
 void for_all(std::span<const float> gradient, std::span<const TableGradient> tables, const Run& run) {
-  for_blocks(gradient.size(),
-             [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
+  parallel_ranges(gradient.size(), kBlock,
+                  [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
   for (const TableGradient& table : tables) {
     const std::vector<float> zeros(table.cols);
     for_all_rows(table, [&](std::size_t first, const float* row) { run(first, row ? row : zeros.data(), table.cols); });
@@ -201,8 +199,8 @@ class GradientDescent final : public Optimizer {
       const auto run = [=](std::size_t first, const float* gradient_there, std::size_t count) {
         kernels::gradient_descent(step, {count, gradient_there, parameters.data() + first});
       };
-      for_blocks(gradient.size(),
-                 [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
+      parallel_ranges(gradient.size(), kBlock,
+                      [&](std::size_t first, std::size_t last) { run(first, gradient.data() + first, last - first); });
       for (const TableGradient& table : tables) {
         parallel_for(table.words.size(), [&](std::size_t i) {
           run(table.offset + table.words[i] * table.cols, table.rows.data() + i * table.cols, table.cols);
@@ -233,7 +231,7 @@ class GradientDescent final : public Optimizer {
 
 double squared_norm_of(std::span<const float> gradient) {
   std::vector<double> sums(ceil_div(gradient.size(), kBlock));
-  for_blocks(gradient.size(), [&](std::size_t first, std::size_t last) {
+  parallel_ranges(gradient.size(), kBlock, [&](std::size_t first, std::size_t last) {
     // Four partial sums, so that the additions do not wait for each other.
     double sum[4] = {};
     std::size_t i = first;
@@ -273,6 +271,86 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, std::size
 std::size_t accumulators_of(const TrainOptions& options) {
   if (options.optimizer == OptimizerKind::kSgd) return options.momentum > 0 ? 1 : 0;
   return 2;
+}
+
+void ParameterAverage::begin(std::span<const float> parameters) {
+  if (empty()) return;
+  assert(parameters.size() == values_.size());
+  std::copy(parameters.begin(), parameters.end(), values_.begin());
+}
+
+void ParameterAverage::follow(std::span<const float> parameters, std::uint64_t update) {
+  if (empty()) return;
+  assert(parameters.size() == values_.size());
+  const auto t = static_cast<double>(update);
+  const float rest = static_cast<float>(1 - std::min(decay_, (t + 1) / (t + 10)));
+  parallel_ranges(values_.size(), kBlock, [&](std::size_t first, std::size_t last) {
+    const float* __restrict from = parameters.data();
+    float* __restrict to = values_.data();
+    for (std::size_t i = first; i < last; ++i) to[i] += rest * (from[i] - to[i]);
+  });
+}
+
+void ParameterAverage::exchange(std::span<float> parameters) {
+  if (empty()) return;
+  assert(parameters.size() == values_.size());
+  parallel_ranges(values_.size(), kBlock, [&](std::size_t first, std::size_t last) {
+    std::swap_ranges(values_.data() + first, values_.data() + last, parameters.data() + first);
+  });
+}
+
+double scaled_learning_rate(const TrainOptions& options) {
+  if (options.scale_learning_rate == ScaleLearningRate::kNone) return options.learning_rate;
+  const double batch = static_cast<double>(options.batch_words > 0 ? options.batch_words : options.batch_sentences);
+  const double ratio = batch / static_cast<double>(options.reference_batch);
+  return options.learning_rate * (options.scale_learning_rate == ScaleLearningRate::kLinear ? ratio : std::sqrt(ratio));
+}
+
+double learning_rate(const TrainOptions& options, const SchedulePoint& point) {
+  const double u = static_cast<double>(point.update), w = static_cast<double>(options.warmup_updates);
+  const double rate = scaled_learning_rate(options), start = rate > options.learning_rate ? options.learning_rate : 0;
+  const double warm = u < w ? start + (rate - start) * (u / w) : rate;
+  switch (options.schedule) {
+    case Schedule::kConstant:
+      return warm;
+    case Schedule::kInverseSquareRoot:
+      return rate * std::min(u / w, std::sqrt(w / u));
+    case Schedule::kPlateau:
+      return warm * point.plateau_factor;
+    case Schedule::kHalving: {
+      const double past = point.epochs - options.halve_after_epochs;
+      const double halvings = past < 0 ? 0 : 1 + std::floor(past / options.halve_every_epochs);
+      return std::ldexp(warm, -static_cast<int>(std::min(halvings, 2000.0)));
+    }
+  }
+  return rate;
+}
+
+void Plateau::validated(double loss, std::uint64_t patience) {
+  if (std::isfinite(loss) && (!seen || loss < best_loss)) {
+    seen = true;
+    best_loss = loss;
+    validations_without_gain = 0;
+  } else if (++validations_without_gain >= patience) {
+    factor /= 2;
+    validations_without_gain = 0;
+  }
+}
+
+void Patience::validated(double score, BestMetric metric) {
+  if (is_gain(metric, score, seen ? std::optional(best_score) : std::nullopt)) {
+    seen = true;
+    best_score = score;
+    validations_without_gain = 0;
+  } else {
+    ++validations_without_gain;
+  }
+}
+
+bool is_gain(BestMetric metric, double score, std::optional<double> best) {
+  if (!std::isfinite(score)) return false;
+  const bool lower_is_better = metric == BestMetric::kLoss || metric == BestMetric::kTer;
+  return !best || (lower_is_better ? score < *best : score > *best);
 }
 
 }  // namespace rnnsearch::train

@@ -1,6 +1,6 @@
 #include "train/option_rules.h"
 
-#include "rnnsearch/train/schedule.h"
+#include "rnnsearch/train/optimizer.h"
 
 namespace rnnsearch::train {
 namespace {

@@ -1,22 +1,25 @@
 #include "rnnsearch/train/run_directory.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/line_source.h"
-#include "rnnsearch/base/log.h"
+#include "rnnsearch/base/machine.h"
 #include "rnnsearch/base/option.h"
+#include "rnnsearch/base/signals.h"
+#include "rnnsearch/comm/meet.h"
 #include "rnnsearch/storage/sealed_file.h"
-#include "train/attempt.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -103,6 +106,27 @@ std::vector<std::uint64_t> updates_in(const fs::path& folder) {
   std::sort(updates.rbegin(), updates.rend());
   return updates;
 }
+
+/// Start time of a process in clock ticks since boot; empty if it does not exist or is a zombie (proc(5), stat).
+std::string start_of(const std::string& pid) {
+  std::ifstream stream(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  std::getline(stream, line);
+  const auto name_end = line.rfind(')');
+  if (name_end == line.npos) return "";
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string field, state, start;
+  fields >> state;  // field 3
+  for (int i = 4; i <= 22; ++i) fields >> start;
+  return state == "Z" || state == "X" ? "" : start;
+}
+
+std::string identity_of_folder(const std::filesystem::path& folder) {
+  struct stat status {};
+  return ::stat(folder.c_str(), &status) == 0 ? fmt::format("{}:{}", status.st_dev, status.st_ino) : "";
+}
+
+constexpr const char* kAdvice = "give every host the same file, or name one on a file system that they share";
 
 }  // namespace
 
@@ -268,10 +292,6 @@ std::vector<std::uint64_t> RunDirectory::updates() const {
   return updates_in(checkpoints());
 }
 
-bool RunDirectory::has_checkpoint(std::uint64_t update) const {
-  return fs::exists(checkpoint_path(update));
-}
-
 const std::optional<fs::path>& RunDirectory::checkpoint_to_resume() {
   if (!chosen_) to_resume_ = choose_checkpoint();
   chosen_ = true;
@@ -394,6 +414,62 @@ void RunDirectory::log(const Json& record) {
     if (file >= 0) ::close(file);
     if (!fine) throw Error("cannot write {}: {}", path, std::strerror(reason));
   });
+}
+
+std::string this_attempt(const std::filesystem::path& run) {
+  const std::string pid = std::to_string(::getpid());
+  return fmt::format("{} {} {} {}\n", host_name(), pid, start_of(pid), identity_of_folder(run));
+}
+
+bool lives_here(const std::string& attempt, const std::filesystem::path& run) {
+  std::istringstream fields(attempt);
+  std::string on, pid, start, folder;
+  fields >> on >> pid >> start >> folder;
+  return on == host_name() && attempt != this_attempt(run) && folder == identity_of_folder(run) && !start.empty() &&
+         start_of(pid) == start;
+}
+
+AttemptLock::AttemptLock(const std::filesystem::path& run, Kind kind)
+    : file_(::open((run / "attempt").c_str(), (kind == Kind::kAlone ? O_RDWR : O_RDONLY) | O_CLOEXEC)) {
+  if (file_ >= 0) lock_if_possible(file_, kind == Kind::kAlone ? LOCK_EX : LOCK_SH);
+}
+
+AttemptLock::~AttemptLock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& communicator) {
+  std::optional<corpus::Corpus> corpus;
+  const auto verify = communicator.is_root() ? corpus::Verify::kDigest : corpus::Verify::kSkip;
+  comm::agree(communicator, {fmt::format("corpus {}", path), kAdvice, [&] {
+                               const comm::Activity activity(communicator, "verifies the corpus");
+                               corpus.emplace(path, verify, stop_if_signal_came);
+                               return "the fingerprint " + corpus->fingerprint();
+                             }});
+  return *std::move(corpus);
+}
+
+LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& communicator) {
+  std::string checkpoint;
+  std::optional<LoadedModel> loaded;
+  const auto find = [&] {
+    return comm::at_root(communicator, [&] { return checkpoint_of(run_or_checkpoint).string(); });
+  };
+  read_newest(find, [&](const std::string& found) {
+    checkpoint = found;
+    comm::agree(communicator, {fmt::format("checkpoint {}", checkpoint), kAdvice, [&] {
+                                 const comm::Activity activity(communicator, "reads the checkpoint");
+                                 const std::string digest = storage::sealed_digest(checkpoint, "checkpoint");
+                                 loaded.emplace(load_model(checkpoint, stop_if_signal_came));
+                                 loaded->digest = digest;
+                                 return "the digest " + digest;
+                               }});
+  });
+  if (communicator.is_root()) {
+    const std::string changed = corpus::changed_libraries(loaded->pipeline);
+    if (!changed.empty()) log_line(fmt::format("[model] the corpus of {}: {}", checkpoint, changed));
+  }
+  return *std::move(loaded);
 }
 
 }  // namespace rnnsearch::train

@@ -4,10 +4,8 @@
 #include <cassert>
 #include <chrono>
 #include <new>
-#include <utility>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/number_text.h"
 #include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::train {

@@ -1,7 +1,12 @@
 #include "train/stopping.h"
 
 #include <chrono>
+#include <ctime>
 #include <span>
+
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/option.h"
+#include "rnnsearch/base/printable.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -10,24 +15,25 @@ double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+std::string utc(double unix_seconds) {
+  std::array<char, 40> text{};
+  const auto time = static_cast<std::time_t>(unix_seconds);
+  std::tm fields{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", ::gmtime_r(&time, &fields));
+  return text.data();
+}
+
+std::string minutes(double count) {
+  return fmt::format("{:g}{}", count, count == 1 ? " minute" : " minutes");
+}
+
 }  // namespace
 
 std::string description_of(StopReason reason) {
-  switch (reason) {
-    case StopReason::kUpdates:
-      return "max-updates reached";
-    case StopReason::kEpochs:
-      return "max-epochs reached";
-    case StopReason::kMinutes:
-      return "max-minutes reached";
-    case StopReason::kPatience:
-      return "no gain for early-stop-patience validations";
-    case StopReason::kSignal:
-      return "a signal asked to stop";
-    case StopReason::kDeadline:
-      return "the job's end is near";
-  }
-  return "";
+  constexpr std::array<const char*, 6> kInOrder{"max-updates reached",    "max-epochs reached",
+                                                "max-minutes reached",    "no gain for early-stop-patience validations",
+                                                "a signal asked to stop", "the job's end is near"};
+  return kInOrder[static_cast<std::size_t>(reason)];
 }
 
 bool is_early(StopReason reason) {
@@ -97,12 +103,66 @@ double Stopping::seconds_left(std::uint64_t update, const Pace& pace) const {
   return left;
 }
 
-bool Stopping::time_is_up() const {
-  return o_.max_minutes > 0 && elapsed() >= o_.max_minutes * 60;
-}
-
 bool Stopping::deadline_is_near() const {
   return p_.communicator.is_root() && p_.deadline && unix_seconds() + longest.until_saved(writer_) >= *p_.deadline;
+}
+
+Deadline deadline_of(std::optional<double> stop_before, const comm::Lookup& environment, double now) {
+  constexpr double kYear10000 = 253402300800;
+  const double before = stop_before.value_or(kStopBeforeMinutes);
+  for (const char* name : {"RNNSEARCH_END_TIME", "SLURM_JOB_END_TIME"}) {
+    const char* const set = environment(name);
+    const std::string text = set ? set : "";
+    if (text.empty()) continue;
+    double end = 0;
+    if (!value::read(text, end) || end < 0 || end >= kYear10000) {
+      throw Error(
+          "{} is '{}' but must be when the job ends, in seconds since 1970 (as date +%s prints them); set "
+          "RNNSEARCH_END_TIME to it, or to 0 if there is no end",
+          name, text);
+    }
+    if (end == 0) break;
+    const double deadline = end - 60 * before;
+    if (deadline <= now) {
+      throw Error(
+          "{} says that the job ends at {}, and stop-before is {}, so no time is left to train; give a smaller "
+          "--stop-before, or set RNNSEARCH_END_TIME to the end of the job (0: there is none)",
+          name, utc(end), minutes(before));
+    }
+    return {deadline, fmt::format("will stop with a checkpoint before {}, in {}: {} before the end that {} says",
+                                  utc(deadline), duration(deadline - now), minutes(before), name)};
+  }
+  if (!stop_before) return {};
+  return {{},
+          "stop-before does nothing, because neither RNNSEARCH_END_TIME nor SLURM_JOB_END_TIME says when the job ends"};
+}
+
+double ValidationPlan::vote(std::uint64_t update, const TrainingState& state, double now) const {
+  if (!by_clock() || update == state.validated_update) return 0;
+  const auto& [ended, spent, last] = state.validations;
+  const std::uint64_t every = o_.validate_every;
+  const bool by_updates = every > 0 && update / every > state.validated_update / every;
+  const bool by_minutes = o_.validate_minutes > 0 && now - ended >= o_.validate_minutes * 60;
+  if (!by_updates && !by_minutes) return 0;
+  if (o_.validation_share == 0) return 1;
+  return spent + last <= o_.validation_share * (now + last) ? 1 : 0;
+}
+
+bool ValidationPlan::is_due(const TrainingState& state) const {
+  if (by_clock()) return agreed_ && state.validated_update < state.update;
+  return state.update > 0 && counts(state.update) && state.validated_update < state.update;
+}
+
+bool ValidationPlan::counts(std::uint64_t update) const {
+  return !by_clock() && o_.validate_every > 0 && update % o_.validate_every == 0;
+}
+
+void ValidationPlan::validated(double began, double ended, bool interrupted, TrainingState& state) {
+  agreed_ = false;
+  state.validations.spent += ended - began;
+  if (interrupted) return;
+  state.validations.last = ended - began;
+  state.validations.ended = ended;
 }
 
 }  // namespace rnnsearch::train

@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/train/parameter_average.h"
 #include "rnnsearch/train/update.h"
 #include "train/run_record.h"
 #include "train/snapshot.h"
 #include "train/stopping.h"
-#include "train/validation_plan.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -371,17 +365,7 @@ class Trainer {
 }  // namespace
 
 double ValidationResult::by(BestMetric metric) const {
-  switch (metric) {
-    case BestMetric::kLoss:
-      return loss_per_word;
-    case BestMetric::kBleu:
-      return bleu;
-    case BestMetric::kChrf:
-      return chrf;
-    case BestMetric::kTer:
-      return ter;
-  }
-  return loss_per_word;
+  return std::array{loss_per_word, bleu, chrf, ter}[static_cast<std::size_t>(metric)];
 }
 
 double snapshot_bytes(const TrainOptions& options, std::size_t parameters) {

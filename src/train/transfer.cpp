@@ -1,16 +1,12 @@
-#include "rnnsearch/train/transfer.h"
+#include "rnnsearch/train/trainer.h"
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/corpus/text_pipeline.h"
-#include "rnnsearch/train/checkpoint.h"
-#include "rnnsearch/train/run_directory.h"
 #include "train/checkpoint_file.h"
 
 namespace rnnsearch::train {
@@ -25,8 +21,7 @@ constexpr std::array<std::string_view, 9> kFree{"source-words",        "target-w
 void check_same_model(const std::filesystem::path& checkpoint, const Config& then, const Config& now) {
   for (const auto& [name, value] : now) {
     if (std::find(kFree.begin(), kFree.end(), name) != kFree.end()) continue;
-    const auto found = then.find(name);
-    const std::string former = found == then.end() ? "(unknown)" : found->second;
+    const std::string former = value_in(then, name);
     if (former == value) continue;
     throw Error(
         "initial-model: {0} has {1} = {2}, and this training has {1} = {3}; give the same value, or take all settings "
@@ -146,12 +141,12 @@ Transferred transfer_from(const std::filesystem::path& checkpoint, const corpus:
   const storage::File file = open_checkpoint(checkpoint);
   const Config now = config_of(options);
   for (const char* name : {"optimizer", "momentum"}) {
-    const auto found = then.find(name);
-    if (found != then.end() && found->second == now.at(name)) continue;
+    const std::string trained_with = value_in(then, name);
+    if (trained_with == now.at(name)) continue;
     throw Error(
         "initial-optimizer: {} was trained with {} = {}, and this training has {}; give the same value, or leave out "
         "--initial-optimizer",
-        checkpoint, name, found == then.end() ? "(unknown)" : found->second, now.at(name));
+        checkpoint, name, trained_with, now.at(name));
   }
   if (file.has_attribute("/", kAverageOf)) {
     throw Error(

@@ -7,7 +7,6 @@
 
 #include "rnnsearch/base/stopwatch.h"
 #include "train/shard_sums.h"
-#include "train/summed_rows.h"
 
 namespace rnnsearch::train {
 namespace {

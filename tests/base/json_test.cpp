@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/message_of.h"
 
 namespace rnnsearch {

@@ -1,4 +1,4 @@
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/printable.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include "rnnsearch/base/phases.h"
 
 #include <gtest/gtest.h>
 

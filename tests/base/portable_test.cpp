@@ -6,8 +6,6 @@
 #include <limits>
 #include <numbers>
 
-#include "rnnsearch/base/random.h"
-
 namespace rnnsearch::portable {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 #include <gtest/gtest.h>
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "corpus/byte_source.h"
-#include "corpus/prepare/pair_cleaner.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
+#include "rnnsearch/corpus/cleaning.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/evaluate/metrics.h"
 #include "rnnsearch/report/input_files.h"

@@ -13,7 +13,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/cli/command.h"
 #include "tests/cli/run.h"
 #include "tests/support/message_of.h"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/comm/shard_tree.h"
 #include "tests/support/mpi_main.h"
 

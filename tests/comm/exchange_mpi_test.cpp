@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/communicator.h"
 
 namespace rnnsearch::comm {

@@ -1,4 +1,4 @@
-#include "comm/roll_call.h"
+#include "comm/progress_thread.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "comm/time_limit.h"
+#include "comm/progress_thread.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <iostream>
 #include <thread>
 
-#include "rnnsearch/base/log.h"
+#include "rnnsearch/base/error.h"
 
 namespace rnnsearch::comm {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::corpus {
 namespace {

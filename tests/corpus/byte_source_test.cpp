@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 

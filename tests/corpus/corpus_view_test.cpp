@@ -1,4 +1,4 @@
-#include "rnnsearch/corpus/corpus_view.h"
+#include "rnnsearch/corpus/corpus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "rnnsearch/corpus/prepare_report.h"
+#include "rnnsearch/corpus/prepare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

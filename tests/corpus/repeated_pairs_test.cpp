@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch::corpus {

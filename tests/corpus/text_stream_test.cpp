@@ -1,4 +1,4 @@
-#include "rnnsearch/corpus/text_stream.h"
+#include "rnnsearch/corpus/text_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

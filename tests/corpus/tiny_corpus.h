@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"

@@ -1,4 +1,4 @@
-#include "corpus/prepare/word_counter.h"
+#include "corpus/prepare/word_statistics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 

@@ -1,4 +1,4 @@
-#include "rnnsearch/decode/distribute.h"
+#include "rnnsearch/decode/translate_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

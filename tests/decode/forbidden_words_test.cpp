@@ -1,5 +1,5 @@
 // No translation has a forbidden phrase, however it was split; and nothing else is forbidden.
-#include "rnnsearch/decode/forbidden_words.h"
+#include "rnnsearch/decode/constraints.h"
 
 #include <gtest/gtest.h>
 

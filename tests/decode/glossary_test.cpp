@@ -1,5 +1,5 @@
 // Where a source has a term of the glossary, the translation has the target term, and is the best one that has it.
-#include "rnnsearch/decode/glossary.h"
+#include "rnnsearch/decode/constraints.h"
 
 #include <gtest/gtest.h>
 

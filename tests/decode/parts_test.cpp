@@ -1,4 +1,4 @@
-#include "rnnsearch/decode/parts.h"
+#include "rnnsearch/decode/translate_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::decode {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/decode/translate.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
 #include "tests/decode/reference_system.h"

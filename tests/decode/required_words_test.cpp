@@ -1,5 +1,5 @@
 // Searches for translations with required phrases against a slow one in float64, written from the paper.
-#include "rnnsearch/decode/required_words.h"
+#include "rnnsearch/decode/constraints.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
 #include "tests/decode/slow_search.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "decode/selection.h"
+#include "decode/search.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/decode/random_model.h"
 
 namespace rnnsearch::decode {

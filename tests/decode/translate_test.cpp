@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/precision.h"
 #include "tests/decode/random_model.h"
 

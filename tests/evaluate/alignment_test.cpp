@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/message_of.h"
 
 namespace rnnsearch::evaluate {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::evaluate {

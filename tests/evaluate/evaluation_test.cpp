@@ -9,7 +9,7 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/evaluate/metrics.h"
 #include "rnnsearch/text/unicode.h"

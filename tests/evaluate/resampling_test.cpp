@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/evaluate/metrics.h"
 
 namespace rnnsearch::evaluate {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/evaluate/mean_of.h"
 
 namespace rnnsearch::evaluate {

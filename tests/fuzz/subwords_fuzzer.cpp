@@ -10,7 +10,7 @@
 #include <array>
 #include <cstring>
 
-#include "corpus/prepare/subword_models.h"
+#include "corpus/prepare/text_pass.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,6 +1,6 @@
 // Text files, as prepare reads them: plain or compressed, lines, pairs of lines, tab-separated values; and what the
 // tokenisers make of a line that was accepted. The first byte says how the rest is read.
-#include "corpus/prepare/pair_reader.h"
+#include "corpus/prepare/text_pass.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/fuzz/fuzz.h"

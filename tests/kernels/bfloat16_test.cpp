@@ -1,4 +1,4 @@
-#include "rnnsearch/kernels/bfloat16.h"
+#include "rnnsearch/kernels/precision.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::kernels {
 namespace {

@@ -38,7 +38,7 @@ HWY_AFTER_NAMESPACE();
 #include <vector>
 
 #include "kernels/dispatch.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/instruction_set.h"
 
 namespace rnnsearch::kernels {

@@ -16,7 +16,7 @@
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::kernels {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/precision.h"
 #include "tests/kernels/product_forms.h"

@@ -9,7 +9,7 @@
 
 #include "kernels/products/amx_tile.h"
 #include "kernels/products/product_tiles.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "tests/kernels/product_forms.h"
 #include "tests/support/message_of.h"

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gemm.h"
 
 namespace rnnsearch::kernels {

@@ -1,4 +1,4 @@
-#include "rnnsearch/kernels/scratch.h"
+#include "rnnsearch/kernels/buffer.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/gradient_check.h"
 
 namespace rnnsearch::layers {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "rnnsearch/base/matrix.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/sentences.h"
 #include "tests/support/gradient_check.h"
 

@@ -1,8 +1,8 @@
-#include "rnnsearch/layers/packing.h"
+#include "rnnsearch/layers/recurrent_layer.h"
 
 #include <gtest/gtest.h>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::layers {
 namespace {

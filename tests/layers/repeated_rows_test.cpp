@@ -1,10 +1,10 @@
-#include "rnnsearch/layers/repeated_rows.h"
+#include "rnnsearch/layers/embedding.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/rows.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/scores.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/scores.h"

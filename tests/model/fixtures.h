@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/model/model.h"
 #include "tests/support/reference_model.h"
 

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::notebook {
 

@@ -1,4 +1,4 @@
-#include "rnnsearch/model/parameters.h"
+#include "rnnsearch/model/model.h"
 
 #include <gtest/gtest.h>
 

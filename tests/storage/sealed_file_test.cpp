@@ -10,7 +10,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/storage/digest.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
 #include "tests/support/watchdog.h"

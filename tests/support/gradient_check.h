@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::support {
 

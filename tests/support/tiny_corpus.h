@@ -6,7 +6,7 @@
 #include <string>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/corpus/prepare.h"
 
 namespace rnnsearch::support {

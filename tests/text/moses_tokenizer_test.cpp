@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/text/unicode.h"
 
 namespace rnnsearch::text {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/byte_pair_codes.h"
 #include "tests/support/message_of.h"
 #include "tests/support/sentence_piece_model.h"

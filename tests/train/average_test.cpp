@@ -1,4 +1,4 @@
-#include "rnnsearch/train/average.h"
+#include "rnnsearch/train/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,11 +10,9 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/storage/sealed_file.h"
-#include "rnnsearch/train/average.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/run_directory.h"
 #include "tests/support/communicator.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"

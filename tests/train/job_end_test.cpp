@@ -1,4 +1,4 @@
-#include "rnnsearch/train/job_end.h"
+#include "rnnsearch/train/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

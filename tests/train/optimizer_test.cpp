@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::train {
 namespace {

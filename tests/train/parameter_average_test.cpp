@@ -1,4 +1,4 @@
-#include "rnnsearch/train/parameter_average.h"
+#include "rnnsearch/train/optimizer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::train {
 namespace {

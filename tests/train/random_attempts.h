@@ -17,7 +17,7 @@
 
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/train/tiny_training.h"
 
 namespace rnnsearch::train {

@@ -18,11 +18,9 @@
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"
-#include "train/attempt.h"
 
 namespace rnnsearch::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "rnnsearch/train/schedule.h"
+#include "rnnsearch/train/optimizer.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/summed_rows.h"
+#include "train/shard_sums.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/mpi_main.h"
 
 namespace rnnsearch::train {

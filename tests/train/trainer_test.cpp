@@ -16,7 +16,6 @@
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/signals.h"
 #include "tests/support/communicator.h"

@@ -1,4 +1,4 @@
-#include "rnnsearch/train/transfer.h"
+#include "rnnsearch/train/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "rnnsearch/corpus/prepare.h"
-#include "rnnsearch/train/average.h"
 #include "rnnsearch/train/checkpoint.h"
 #include "tests/support/message_of.h"
 #include "tests/support/scratch.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/whole_gradient.h"
 

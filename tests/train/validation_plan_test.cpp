@@ -1,4 +1,4 @@
-#include "train/validation_plan.h"
+#include "train/stopping.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,15 @@
-// Errors. Failures that the user or the machine can cause are thrown as Error; those that only a bug can cause are
-// asserts.
+// Errors, and log lines. Failures that the user or the machine can cause are thrown as Error; those that only a bug can
+// cause are asserts.
 #pragma once
 
 #include <fmt/core.h>
 
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace rnnsearch {
@@ -39,6 +41,17 @@ inline constexpr const char* kNoMemory =
 /// What a user is told of an exception: of one of ours its text; of one of the standard library and of oneTBB, whose
 /// texts quote the system alone, what could not be done to what.
 std::string sentence_of(const std::exception& exception);
+
+// Log lines. Only cli prints. The other modules pass messages about their work (a fallback, a skipped update) to the
+// sink that cli sets.
+
+/// Receives one line without its line end, which begins with the module in brackets: "[data] ...". May be called from
+/// any thread.
+using LogSink = std::function<void(std::string_view line)>;
+
+/// The default sink drops everything. Set it once, before threads start.
+void set_log_sink(LogSink sink);
+void log_line(const std::string& line);
 
 }  // namespace rnnsearch
 

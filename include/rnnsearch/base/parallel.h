@@ -2,6 +2,7 @@
 // number of threads, or that does not affect the bits: 1 thread and 64 threads give the same result.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -59,5 +60,16 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
 /// Whether a piece of parallel_for, at whatever depth, calls this: for assertions of functions that must not be called
 /// there.
 bool inside_parallel_for();
+
+/// whole / piece, rounded up. REQUIRES: piece > 0, and whole + piece - 1 does not overflow.
+constexpr std::size_t ceil_div(std::size_t whole, std::size_t piece) {
+  return (whole + piece - 1) / piece;
+}
+
+/// Calls range(first, last) for pieces of `piece` items of [0, count), on all threads.
+template <class Range>
+void parallel_ranges(std::size_t count, std::size_t piece, const Range& range) {
+  parallel_for(ceil_div(count, piece), [&](std::size_t i) { range(i * piece, std::min(count, (i + 1) * piece)); });
+}
 
 }  // namespace rnnsearch

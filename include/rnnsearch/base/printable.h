@@ -1,10 +1,14 @@
-// Decodes UTF-8, makes untrusted text safe to print on a terminal, and arranges text in columns.
+// Decodes UTF-8, makes untrusted text safe to print on a terminal, arranges text in columns, and formats numbers.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace rnnsearch {
 
@@ -44,5 +48,37 @@ std::string left(const std::string& text, std::size_t columns);
 std::string right(const std::string& text, std::size_t columns);
 /// The longest beginning of the text that takes at most so many columns.
 std::string cut(const std::string& text, std::size_t columns);
+
+// Numbers as people read them, independently of the locale of the process.
+
+/// The number with this many digits after the decimal point, such as "3.14".
+std::string fixed(double value, int digits);
+/// "1,234,567"
+std::string grouped(std::uint64_t number);
+/// "1 rank", "2 ranks": a count with its noun, to which a plural adds an s.
+std::string counted(std::uint64_t count, const char* noun);
+/// "12.34%". A share of nothing is 0%.
+std::string percent(std::uint64_t part, std::uint64_t whole);
+/// "1h05m", "12m30s", "45s"
+std::string duration(double seconds);
+/// "2026-11-23T17:11:08Z": ISO 8601 in UTC, in whole seconds, since jq's `fromdate` reads no fractions.
+std::string utc(std::time_t time);
+
+/// Replaces every `from` in `text` by `to`, from left to right; replacements are not searched again.
+/// std::string::replace in a loop would move the rest of the text for each replacement. REQUIRES: `from` is not empty.
+template <class Char>
+void replace_all(std::basic_string<Char>& text, std::type_identity_t<std::basic_string_view<Char>> from,
+                 std::type_identity_t<std::basic_string_view<Char>> to) {
+  std::size_t at = text.find(from);
+  if (at == text.npos) return;
+  std::basic_string<Char> result;
+  std::size_t copied = 0;
+  for (; at != text.npos; at = text.find(from, copied)) {
+    result.append(text, copied, at - copied).append(to);
+    copied = at + from.size();
+  }
+  result.append(text, copied);
+  text = std::move(result);
+}
 
 }  // namespace rnnsearch

@@ -9,10 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "rnnsearch/corpus/cleaning.h"
 #include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/corpus/text_pipeline.h"
 
 namespace rnnsearch::corpus {
 
@@ -55,6 +59,32 @@ class Shares {
 
  private:
   std::vector<std::uint64_t> ends_;  // pairs an epoch of the corpora up to this one
+};
+
+/// Says in words how two corpora first differ: "max-length is 50 there and 40 in a.h5".
+class FirstDifference {
+ public:
+  /// Where the values are: "in a.h5", "there".
+  FirstDifference(std::string in_a, std::string in_b) : in_a_(std::move(in_a)), in_b_(std::move(in_b)) {}
+
+  template <class Value>
+  void compare(const std::string& what, const Value& a, const Value& b) {
+    if (!text_.empty() || a == b) return;
+    std::ostringstream text;
+    text << std::boolalpha << what << " is " << b << " " << in_b_ << " and " << a << " " << in_a_;
+    text_ = std::move(text).str();
+  }
+  void compare(const TextPipeline& a, const TextPipeline& b);
+  void compare(const CleaningOptions& a, const CleaningOptions& b);
+  /// Another difference, unless the two are the same in it.
+  void compare(bool same, const std::string& what) {
+    if (text_.empty() && !same) text_ = what;
+  }
+  /// Empty if there is none.
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string in_a_, in_b_, text_;
 };
 
 }  // namespace rnnsearch::corpus

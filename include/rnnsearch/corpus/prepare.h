@@ -6,11 +6,14 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/base/json.h"
 #include "rnnsearch/base/line_source.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/corpus/cleaning.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 
@@ -131,5 +134,16 @@ struct PrepareProgress {
 /// be written; an output that another process writes at the same time. An output that is what would be written is left
 /// as it is: a job that is repeated ends well.
 PrepareReport prepare(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress = {});
+
+/// The filters of training pairs.
+void declare(OptionList& options, CleaningOptions& o);
+
+/// Parses NAME:SOURCE:REFERENCE[:REFERENCE]..., where a colon that belongs to a file name is written \:. Throws an
+/// Error that names --test for anything else.
+EvaluationFiles evaluation_files(const std::string& text);
+
+/// The report, for people and as JSON. `output` is the corpus that was written.
+void print(const PrepareReport& report, const std::filesystem::path& output, std::ostream& out);
+Json json_of(const PrepareReport& report, const std::filesystem::path& output);
 
 }  // namespace rnnsearch::corpus

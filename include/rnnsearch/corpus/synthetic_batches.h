@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/batches.h"
 
 namespace rnnsearch::corpus {

@@ -1,7 +1,6 @@
 // Shortlists: the words among which the translation of a sentence is searched, from a lexical table.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/base/line_source.h"
 #include "rnnsearch/base/sentences.h"
-#include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/corpus/vocabulary.h"
 
 namespace rnnsearch::decode {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,8 +11,8 @@
 
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/text_pipeline.h"
+#include "rnnsearch/decode/constraints.h"
 #include "rnnsearch/decode/ensemble.h"
-#include "rnnsearch/decode/required_words.h"
 
 namespace rnnsearch::decode {
 

@@ -16,7 +16,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/text/tokenizer.h"
 

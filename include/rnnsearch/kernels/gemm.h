@@ -11,7 +11,6 @@
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/kernels/buffer.h"
-#include "rnnsearch/kernels/scratch.h"
 
 namespace rnnsearch::kernels {
 

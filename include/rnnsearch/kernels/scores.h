@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "rnnsearch/base/matrix.h"
-#include "rnnsearch/kernels/bfloat16.h"
+#include "rnnsearch/kernels/precision.h"
 
 namespace rnnsearch::kernels {
 

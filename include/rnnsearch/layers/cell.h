@@ -26,8 +26,8 @@
 #include <span>
 
 #include "rnnsearch/base/matrix.h"
+#include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/dropout.h"
-#include "rnnsearch/kernels/scratch.h"
 
 namespace rnnsearch::layers {
 

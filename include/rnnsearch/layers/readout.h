@@ -16,9 +16,9 @@
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/dropout.h"
 #include "rnnsearch/kernels/gemm.h"
-#include "rnnsearch/kernels/scratch.h"
 #include "rnnsearch/layers/kinds.h"
 #include "rnnsearch/layers/shortlist_output.h"
 

@@ -11,20 +11,128 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rnnsearch/base/matrix.h"
-#include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/base/stopwatch.h"
+#include "rnnsearch/kernels/buffer.h"
+#include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/top_words.h"
 #include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/layers/shortlist_output.h"
-#include "rnnsearch/model/cost.h"
 #include "rnnsearch/model/options.h"
-#include "rnnsearch/model/parameters.h"
-#include "rnnsearch/model/search_state.h"
 
 namespace rnnsearch::model {
+
+/// One weight with its name in a checkpoint, such as "decoder/W_z" [m, n]. A matrix is multiplied by a row vector from
+/// the left. In memory it is a block of columns of a wider matrix (W, W_z and W_r share their input, so they form one
+/// product): element (i, j) is block[offset + i * stride + j].
+struct Parameter {
+  std::string name;
+  std::vector<std::size_t> shape;  // one or two dimensions
+  std::size_t offset = 0;
+  std::size_t stride = 0;
+
+  std::size_t rows() const { return shape.size() == 2 ? shape[0] : 1; }
+  std::size_t cols() const { return shape.back(); }
+  std::size_t count() const { return rows() * cols(); }
+};
+
+/// All weights of a model are in one contiguous block, and this lists their names, shapes and offsets.
+struct ParameterLayout {
+  std::vector<Parameter> parameters;
+  std::size_t size = 0;  // elements of the block; every element belongs to exactly one parameter
+  /// Number of elements before the embedding tables that have a sparse gradient, which come last. The gradient of [0,
+  /// dense) is a block like that of the parameters; the gradient of the tables is stored by rows.
+  std::size_t dense = 0;
+
+  /// Throws Error if there is no parameter of this name.
+  const Parameter& find(const std::string& name) const;
+};
+
+/// A part of a model's gradient that becomes final at once while a batch is computed: elements [first, first + size) of
+/// Model::gradient, or a table.
+struct GradientPart {
+  std::size_t first = 0, size = 0;
+  int table = -1;  // index in Model::table_gradients, or negative
+};
+
+/// Copies row-major `dense` [parameter.count()] to one parameter of a block with the size of the layout.
+void copy_in(const Parameter& parameter, std::span<const Real> dense, std::span<Real> block);
+
+// The encoded source sentences of a search, and what its hypotheses continue from, as a value: the search reorders,
+// drops and repeats its rows without knowing what they hold. n': width of the keys, H: that of the readout's vector.
+
+/// Model::encode creates it; the caller owns it, and must change it only by `replace`.
+struct Encoded {
+  std::vector<std::size_t> offsets;   // [B + 1] rows of sentence b, including </s>, are offsets[b] to offsets[b + 1]
+  kernels::Buffer<Real> annotations;  // [words, C] h_j, sentence by sentence (empty without attention)
+  kernels::Buffer<Real> keys;  // [words, n'] h_j U_a (empty without attention or U_a, or if rounded_keys is used)
+  // In a precision below float32 each step reads these instead (rounded_keys is empty without U_a).
+  kernels::Buffer<kernels::BFloat16> rounded_annotations, rounded_keys;
+  kernels::Buffer<Real> contexts;        // [B, C] c (empty with attention)
+  kernels::Buffer<Real> initial_states;  // [B, layers * S] s_0, layer by layer
+
+  std::size_t sentences() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+  std::size_t source_length(std::size_t b) const { return offsets[b + 1] - offsets[b]; }
+
+  /// Keeps these sentences, which are in ascending order, and adds those of `more`, which the same model has encoded in
+  /// the same precision. They get the numbers 0, 1, ... in that order.
+  void replace(std::span<const std::uint32_t> kept, Encoded more);
+};
+
+/// Model::start creates it, and only Model::predict, Model::advance and `select` change it. Step i of a search is
+/// `predict`, `select` with the chosen words y_i, and `advance`.
+struct SearchState {
+  std::vector<std::uint32_t> sentence;  // [R] the encoded sentence that each row translates
+  std::vector<WordId> previous;         // [R] y_{i-1}; kStart at i = 1
+  std::vector<WordId> word;             // [R] y_i, from `select` on
+  std::vector<std::uint32_t> written;   // [R] i - 1: the number of words before y_i
+  /// [R, layers * S] s_{i-1}, layer by layer. After `predict` s_i, if the model updates the state before the readout.
+  kernels::Buffer<Real> states;
+  kernels::Buffer<Real> fed;      // [R, H] the vector of the readout that step i reads; without columns if none does
+  kernels::Buffer<Real> context;  // [R, C] c_i, if `advance` needs it
+  kernels::Buffer<Real> spare;    // the memory in which `select` gathers rows
+
+  std::size_t rows() const { return sentence.size(); }
+  /// Row k becomes a copy of row parent[k], and its next word is chosen[k]. There may be more or fewer rows afterwards.
+  void select(std::span<const std::uint32_t> parent, std::span<const WordId> chosen);
+  /// Between two steps: adds `count` rows of `other`, a state before its first step, from row `first` on. Their
+  /// sentences get the numbers that they have there plus `shift`.
+  void append(const SearchState& other, std::size_t first, std::size_t count, std::uint32_t shift);
+};
+
+/// What the arithmetic cost of an update or a translation depends on, to express its speed in GFLOP/s.
+struct BatchSize {
+  double pairs = 0;
+  double source_words = 0, target_words = 0;  // including <s> and </s> where the model reads them
+  /// The embeddings that are multiplied: by default those of all words; fewer where a word that the batch has several
+  /// times is multiplied once.
+  double source_embeddings = source_words, target_embeddings = target_words;
+  double output_share = 1;  // of the target vocabulary, over which the softmax sums
+  BatchSize& operator+=(const BatchSize& other);
+};
+
+/// Floating-point operations of matrix products, by the phase in which they are made (base/stopwatch.h).
+struct ProductFlop {
+  double encoder = 0, decoder = 0, readout = 0;
+  double total() const { return encoder + decoder + readout; }
+  ProductFlop& operator+=(const ProductFlop& other);
+  ProductFlop operator*(double times) const;
+};
+
+/// The number of floating-point operations in the matrix products of a forward pass, where a product [rows, inputs] by
+/// [inputs, outputs] takes 2 * rows * inputs * outputs. The count follows the equations of Bahdanau, Cho and Bengio
+/// (2015), appendix A: every source word passes through the encoder and every target word through one step of decoder
+/// and readout. What a fixed context adds to the state is counted once for each sentence.
+/// Sums, gates, energies, weighted sums of annotations, softmax and optimiser are not counted: they are few
+/// operations, although they take time.
+ProductFlop forward_flop(const ModelOptions& options, const BatchSize& batch);
+
+/// Those of an update: the forward pass, and the gradients of inputs and of weights, which take the same each.
+ProductFlop update_flop(const ModelOptions& options, const BatchSize& batch);
 
 /// A sum over words, not a mean: the ranks add up their sums and divide once.
 struct Loss {
@@ -133,7 +241,7 @@ class Model {
   /// any order, which affects only rounding. An empty batch adds nothing. With dropout, loss and gradient are those of
   /// the network with dropped units; no other function applies dropout.
   Loss accumulate_gradient(const Sentences& source, const Sentences& target, const GradientOptions& how = {});
-  /// The batch of the last call of accumulate_gradient, as cost.h counts it.
+  /// The batch of the last call of accumulate_gradient, as forward_flop counts it.
   BatchSize last_batch() const;
   /// The loss of a batch, without gradient and dropout.
   Loss loss(const Sentences& source, const Sentences& target);

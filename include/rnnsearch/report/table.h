@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rnnsearch/base/number_text.h"  // grouped
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/report/line_chart.h"
 
 namespace rnnsearch::report {

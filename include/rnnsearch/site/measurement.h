@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "rnnsearch/base/json.h"
-#include "rnnsearch/base/phases.h"
+#include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/kernels/machine_rates.h"
-#include "rnnsearch/model/cost.h"
 #include "rnnsearch/model/model.h"
 #include "rnnsearch/site/placement.h"
 

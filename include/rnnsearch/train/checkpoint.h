@@ -16,7 +16,6 @@
 #include "rnnsearch/storage/hdf5.h"
 #include "rnnsearch/train/optimizer.h"
 #include "rnnsearch/train/options.h"
-#include "rnnsearch/train/schedule.h"
 
 namespace rnnsearch::train {
 
@@ -82,7 +81,7 @@ struct CheckpointSource {
   };
 
   /// Completes the deferred updates of the optimizer (Optimizer::accumulators). `moving_average`
-  /// (parameter_average.h) is empty if the training keeps none.
+  /// (ParameterAverage) is empty if the training keeps none.
   CheckpointSource(const model::Model& model, Optimizer& optimizer, const TrainingState& training_state,
                    const History& training_history, const corpus::Vocabulary& words_of_source,
                    const corpus::Vocabulary& words_of_target, const corpus::TextPipeline& text_pipeline,
@@ -149,5 +148,23 @@ struct LoadedModel {
 /// parameters. Throws Error as resume_checkpoint does. `poll` is called now and then while the digest is computed; an
 /// exception that it throws ends the reading.
 LoadedModel load_model(const std::filesystem::path& checkpoint, const std::function<void()>& poll = {});
+
+/// The mean of the parameters of several checkpoints of one training, which often translates better than the last
+/// checkpoint (Junczys-Dowmunt, Dwojak and Sennrich 2016).
+struct Averaged {
+  std::vector<std::string> checkpoints;  // file names, newest first
+  std::uint64_t update = 0;              // update of the newest checkpoint
+  std::uint64_t parameters = 0;          // number of parameters averaged
+};
+
+/// Writes the mean of /parameters, summed in double, as a checkpoint without optimiser and history: it can translate,
+/// but training cannot be resumed from it. Moving averages that the checkpoints may hold are ignored. The attribute
+/// average_of of the output names the averaged files and their digests. Memory: three times the largest parameter. The
+/// output appears atomically, after it is complete. Throws Error for fewer than two checkpoints, for a checkpoint that
+/// is given twice, is itself an average or cannot be read, for checkpoints of different trainings (the message names
+/// the difference), with `successive` for checkpoints between which the training wrote others that are gone, and for an
+/// existing output unless `overwrite` is set.
+Averaged average_checkpoints(std::span<const std::filesystem::path> checkpoints, const std::filesystem::path& output,
+                             bool overwrite, bool successive = false);
 
 }  // namespace rnnsearch::train

@@ -13,11 +13,13 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/json.h"
+#include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/corpus.h"
+#include "rnnsearch/train/checkpoint.h"
 #include "rnnsearch/train/options.h"
 
 namespace rnnsearch::train {
@@ -98,7 +100,7 @@ class RunDirectory {
   /// (or removes `best` if that does not exist), and removes the checkpoints that are neither the best nor among the
   /// newest `keep_checkpoints`.
   void published(std::uint64_t update, std::uint64_t best_update) const;
-  bool has_checkpoint(std::uint64_t update) const;
+  bool has_checkpoint(std::uint64_t update) const { return std::filesystem::exists(checkpoint_path(update)); }
 
   /// Appends one line to log.jsonl. Throws Error, for example for a full disk.
   void log(const Json& record);
@@ -120,6 +122,41 @@ class RunDirectory {
   bool only_check_, made_here_;
   bool chosen_ = false;
   std::optional<std::filesystem::path> to_resume_;  // valid if chosen_
+};
+
+// Files that every rank reads for itself: corpora and checkpoints, opened only if all ranks have the same.
+
+/// COLLECTIVE. The root verifies the digest of the whole file. Throws AgreedError on all ranks when one cannot open it
+/// or the fingerprints differ, Stopped when a signal came.
+corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& communicator);
+
+/// COLLECTIVE. A checkpoint as it is; of a run directory the one that the root finds (checkpoint_of), and the next one
+/// if a training removes it before all ranks have read it. Throws AgreedError on all ranks when one cannot open it or
+/// the contents differ, Stopped when a signal came.
+LoadedModel open_model(const std::filesystem::path& run_or_checkpoint, const comm::Communicator& communicator);
+
+/// An attempt is a process that may write to the folder of a run. This identifies it and the folder in one line: host,
+/// process id, start time of the process, because ids are reused, and device and inode of the folder, because a copy of
+/// it is another run.
+std::string this_attempt(const std::filesystem::path& run);
+
+/// Whether the process of `attempt` runs on this machine, writes to this folder and is not this process. False for
+/// processes of other machines, about which nothing is known.
+bool lives_here(const std::string& attempt, const std::filesystem::path& run);
+
+/// A lock (flock) on the file `attempt` of a run, until it is destroyed. A process that writes to the run shares it
+/// from the moment when it reads its own name there; one that takes the run over holds it alone while it replaces the
+/// name. Where lock_if_possible gives up, only a takeover within the same millisecond is not seen.
+class AttemptLock {
+ public:
+  enum class Kind { kShared, kAlone };
+  AttemptLock(const std::filesystem::path& run, Kind kind);
+  ~AttemptLock();
+  AttemptLock(const AttemptLock&) = delete;
+  AttemptLock& operator=(const AttemptLock&) = delete;
+
+ private:
+  int file_;
 };
 
 }  // namespace rnnsearch::train

@@ -12,13 +12,14 @@
 
 #include "rnnsearch/base/training_log.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/comm/launch.h"
 #include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/model/model.h"
 #include "rnnsearch/train/checkpoint.h"
+#include "rnnsearch/train/optimizer.h"
 #include "rnnsearch/train/options.h"
 #include "rnnsearch/train/run_directory.h"
-#include "rnnsearch/train/transfer.h"
 
 namespace rnnsearch::train {
 
@@ -41,6 +42,44 @@ enum class StopReason { kUpdates, kEpochs, kMinutes, kPatience, kSignal, kDeadli
 std::string description_of(StopReason reason);
 /// Whether a signal or the deadline stopped the training before it was done. The same command then resumes it.
 bool is_early(StopReason reason);
+
+inline constexpr double kStopBeforeMinutes = 2;  // a checkpoint of paper scale, written slowly, and some air
+
+/// When the training must stop, because the job of this process will end.
+struct Deadline {
+  std::optional<double> unix_seconds;  // nothing: it is not known when the job ends
+  std::string line;                    // for people; may be empty
+};
+
+/// The end of the job is RNNSEARCH_END_TIME or else SLURM_JOB_END_TIME, in seconds since 1970; empty or 0: not known.
+/// The deadline is `stop_before` minutes earlier (by default kStopBeforeMinutes). Throws Error for a text that is not
+/// such a number, and for a deadline before `now`, because a job without time for an update would be requeued for ever.
+Deadline deadline_of(std::optional<double> stop_before, const comm::Lookup& environment, double now);
+
+/// How many words of a new vocabulary the other one has, too.
+struct Match {
+  std::size_t words = 0, found = 0;  // `words` of the new vocabulary, `found` of them in the other one as well
+  std::size_t other_words = 0;
+};
+
+/// What a training began with that began with the parameters of another one (fine-tuning).
+struct Transferred {
+  std::filesystem::path checkpoint;
+  std::uint64_t update = 0;  // of the checkpoint
+  Match source, target;
+  /// How the text of the two was split otherwise: "tokenizer moses then and words now"; empty if it was not.
+  std::string other_text;
+};
+
+/// Copies the parameters of a checkpoint into `model`, which is initialised for the vocabularies of `corpus`: rows and
+/// columns of words that both vocabularies have, and everything that belongs to no word; the rest stays as it was
+/// initialised. Takes the moving average of the parameters if the checkpoint holds one. With `optimizer`, its
+/// accumulators and steps are copied as well, and what belongs to new words stays 0. `initial` is a run directory
+/// (checkpoint_of) or a checkpoint. Throws Error, naming the option and both values, when the two models have different
+/// options other than those of the vocabularies, of dropout and of the initialisation; with `optimizer`, when the
+/// checkpoint was made by another one or holds no state of it.
+Transferred transfer(const std::filesystem::path& initial, const corpus::Corpus& corpus, const TrainOptions& options,
+                     model::Model& model, Optimizer* optimizer = nullptr);
 
 /// Reports one update; its figures cover the updates since the last logged one.
 struct UpdateReport : UpdateFigures {

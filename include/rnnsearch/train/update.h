@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "rnnsearch/base/phases.h"
 #include "rnnsearch/base/sentences.h"
+#include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
 #include "rnnsearch/model/model.h"
 #include "rnnsearch/train/optimizer.h"

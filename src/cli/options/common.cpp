@@ -3,7 +3,6 @@
 #include <iostream>
 
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/log.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/kernels/instruction_set.h"

@@ -6,8 +6,7 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/evaluate/metrics.h"
-#include "rnnsearch/storage/digest.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -32,7 +32,7 @@ struct TrainingSettings {
   model::ModelOptions model;  // without the sizes of the vocabularies
   train::TrainOptions train;
   ValidationOptions validation;
-  std::optional<double> stop_before;  // minutes; see rnnsearch/train/job_end.h
+  std::optional<double> stop_before;  // minutes; see rnnsearch/train/trainer.h
 };
 /// Declares them in groups of their own: all that a preset or a configuration file of a training may hold, but files.
 void add_training_options(Options& options, TrainingSettings& settings);

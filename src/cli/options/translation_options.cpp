@@ -1,9 +1,15 @@
 #include "cli/options/translation_options.h"
 
 #include "cli/options/common.h"
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/packed.h"
+#include "rnnsearch/base/printable.h"
+#include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
-#include "rnnsearch/train/shared_files.h"
+#include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/decode/constraints.h"
+#include "rnnsearch/decode/shortlist.h"
+#include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <utility>
 
-#include "rnnsearch/corpus/aligner.h"
-#include "corpus/prepare/difference.h"
-#include "corpus/prepare/temporary_file.h"
+#include "corpus/prepare/repeated_pairs.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
+#include "rnnsearch/corpus/aligner.h"
 #include "rnnsearch/corpus/format.h"
+#include "rnnsearch/corpus/mixture.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -66,27 +66,23 @@ bool is_there(const std::filesystem::path& output, const CorpusHead& head, const
   std::string what;
   try {
     const Corpus there(output);
-    const CorpusNames names{"in " + output.string(), "here"};
+    FirstDifference difference("in " + output.string(), "here");
     const Selection &a = there.selection(), &b = head.selection;
     TextPipeline pipeline = there.pipeline();
     if (fingerprint.empty()) pipeline.source_subwords = head.pipeline.source_subwords;  // perhaps yet to be learned
     if (fingerprint.empty()) pipeline.target_subwords = head.pipeline.target_subwords;
-    const auto compare = [&](const std::string& difference_found) {
-      if (what.empty()) what = difference_found;
-    };
-    const auto compare_values = [&](const std::string& name, const auto& in_a, const auto& in_b) {
-      if (in_a != in_b) compare(difference(name, in_a, in_b, names));
-    };
-    compare(difference(pipeline, head.pipeline, names));
-    compare(difference(a.cleaning, b.cleaning, names));
-    if (sets_of(there) != sets) compare("its development and test sets are others");
+    difference.compare(pipeline, head.pipeline);
+    difference.compare(a.cleaning, b.cleaning);
+    difference.compare(sets_of(there) == sets, "its development and test sets are others");
     if (!fingerprint.empty()) {
-      compare_values("the number of pairs of the training text", a.pairs_read, b.pairs_read);
-      compare_values("joint-vocabulary", there.joint_vocabulary(), head.joint);
-      compare_values("the size of the source vocabulary", there.source_vocabulary().size(), head.source.size());
-      compare_values("the size of the target vocabulary", there.target_vocabulary().size(), head.target.size());
-      if (there.fingerprint() != fingerprint || !(a.dropped == b.dropped)) compare("its training text is another one");
+      difference.compare("the number of pairs of the training text", a.pairs_read, b.pairs_read);
+      difference.compare("joint-vocabulary", there.joint_vocabulary(), head.joint);
+      difference.compare("the size of the source vocabulary", there.source_vocabulary().size(), head.source.size());
+      difference.compare("the size of the target vocabulary", there.target_vocabulary().size(), head.target.size());
+      difference.compare(there.fingerprint() == fingerprint && a.dropped == b.dropped,
+                         "its training text is another one");
     }
+    what = difference.text();
   } catch (const Error& error) {
     what = error.what();
   }

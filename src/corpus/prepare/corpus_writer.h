@@ -14,7 +14,6 @@
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/corpus/vocabulary.h"
-#include "rnnsearch/storage/digest.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/text/word_list.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 
 namespace rnnsearch::corpus {
 namespace {

@@ -1,19 +1,19 @@
 #include "rnnsearch/corpus/prepare.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <tuple>
 
 #include "corpus/prepare/corpus_writer.h"
-#include "corpus/prepare/count_words.h"
-#include "corpus/prepare/pair_cleaner.h"
-#include "corpus/prepare/pair_reader.h"
-#include "corpus/prepare/subword_models.h"
-#include "corpus/prepare/training_text.h"
+#include "corpus/prepare/repeated_pairs.h"
+#include "corpus/prepare/text_pass.h"
+#include "corpus/prepare/word_statistics.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/log.h"
-#include "rnnsearch/base/number_text.h"
+#include "rnnsearch/base/parallel.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/text_lines.h"
 #include "rnnsearch/corpus/vocabulary.h"
@@ -120,6 +120,153 @@ RawSet read_set(const EvaluationFiles& files, const LineLimit& limit, const std:
   return set;
 }
 
+/// Everything that the last pass needs besides the text itself.
+struct CountedText {
+  CorpusHead head;
+  PassTotals totals;
+  PrepareReport::Side source, target;
+  PairSet repeated;
+};
+
+/// Returns the repeated pairs and the digest of the text.
+std::pair<PairSet, std::string> find_repeated(const TrainingText& text) {
+  RepeatedPairs pairs(text.options.memory, text.folder());
+  PassSteps steps;
+  steps.pass = 0;
+  steps.work = [](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
+    piece.digests.clear();
+    for (std::size_t i = first; i < last; ++i) {
+      check_pair(block, i);
+      piece.digests.push_back(RepeatedPairs::digest_of(block.source[i], block.target[i]));
+    }
+  };
+  steps.keep = [&](const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) pairs.add(piece.digests);
+  };
+  std::string digest = text.read(steps).digest;
+  return {pairs.take(), std::move(digest)};
+}
+
+/// The word counts of the training text.
+struct WordTables {
+  WordStatistics source, target;
+  std::optional<WordStatistics> joint;  // counts of both sides, for a joint vocabulary
+
+  WordTables(const PrepareOptions& options, const fs::path& folder)
+      : source(options.memory / (options.joint_vocabulary ? 3 : 2), folder),
+        target(options.memory / (options.joint_vocabulary ? 3 : 2), folder) {
+    if (options.joint_vocabulary) joint.emplace(options.memory / 3, folder);
+  }
+  void add(const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) {
+      source.add_running(piece.source.words.size());
+      target.add_running(piece.target.words.size());
+      if (joint) joint->add_running(piece.source.words.size() + piece.target.words.size());
+    }
+    parallel_for(HashedWords::kGroups, [&](std::size_t group) {
+      for (const Piece& piece : pieces) {
+        source.add(piece.source.words, piece.source.hashed, group);
+        target.add(piece.target.words, piece.target.hashed, group);
+        if (!joint) continue;
+        joint->add(piece.source.words, piece.source.hashed, group);
+        joint->add(piece.target.words, piece.target.hashed, group);
+      }
+    });
+  }
+};
+
+[[noreturn]] void fail_on_nothing(const PrepareOptions& options, const PassTotals& totals) {
+  const auto [source, target] = names_of(options.train);
+  const DropCounts& dropped = totals.dropped;
+  std::string more;
+  for (std::size_t i = static_cast<std::size_t>(Drop::kRatio); i < kDropReasons.size(); ++i) {
+    if (dropped.counts[i] > 0) more += fmt::format(", {}: {}", dropped.counts[i], kDropReasons[i].label);
+  }
+  throw Error(
+      "corpus: none of the {} pairs of {}{} is kept: {} have an empty source, {} an empty target, {} a source and {} a "
+      "target of more than {} words{}; check the files or raise --max-length",
+      totals.pairs_read, source, source == target ? "" : " and " + target, dropped[Drop::kEmptySource],
+      dropped[Drop::kEmptyTarget], dropped[Drop::kLongSource], dropped[Drop::kLongTarget], options.cleaning.max_length,
+      more);
+}
+
+/// Makes the vocabularies. given: the corpus whose words are used, or nullptr. Empties the statistics.
+void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTables& tables, CountedText& counted) {
+  const std::uint64_t pairs = counted.totals.pairs_kept;
+  const auto [source_name, target_name] = names_of(options.train);
+  const bool of_model = !given && subwords_of(options.pipeline) == "sentencepiece";
+  std::optional<Vocabulary> joint;
+  if (tables.joint) {
+    PrepareReport::Side of_both;
+    joint = of_model ? tables.joint->rank(vocabulary_of(options.pipeline.source_subwords), 2 * pairs, of_both)
+                     : tables.joint->cut(options.source_words ? options.source_words : options.target_words, 2 * pairs,
+                                         options.source_words ? "--source-words" : "--target-words",
+                                         fmt::format("{} and {}", source_name, target_name), of_both);
+  }
+  const auto vocabulary = [&](WordStatistics& statistics, const Vocabulary* words, std::optional<std::size_t> wanted,
+                              const char* option, const std::string& text, const text::Subwords& subwords,
+                              PrepareReport::Side& side) {
+    if (of_model && !words) return statistics.rank(vocabulary_of(subwords), pairs, side);
+    return words ? statistics.count(*words, pairs, side) : statistics.cut(wanted, pairs, option, text, side);
+  };
+  const Vocabulary *source_words = nullptr, *target_words = nullptr;  // of a joint vocabulary, or given
+  if (joint) {
+    source_words = target_words = &*joint;
+  } else if (given) {
+    source_words = &given->source_vocabulary();
+    target_words = &given->target_vocabulary();
+  }
+  counted.head.source = vocabulary(tables.source, source_words, options.source_words, "--source-words", source_name,
+                                   options.pipeline.source_subwords, counted.source);
+  counted.head.target = vocabulary(tables.target, target_words, options.target_words, "--target-words", target_name,
+                                   options.pipeline.target_subwords, counted.target);
+  counted.head.joint = joint || (given && given->joint_vocabulary());
+}
+
+/// Finds the repeated pairs, if these are dropped, then counts the words and makes the vocabularies. given: the corpus
+/// whose words are used, or nullptr. Throws Error: the text changed while it was read, none of its pairs is kept, or
+/// the disk is full.
+CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, const Corpus* given) {
+  const PrepareOptions& options = text.options;
+  CountedText counted;
+  std::string digest;
+  if (options.cleaning.drop_repeated) std::tie(counted.repeated, digest) = find_repeated(text);
+  WordTables tables(options, text.folder());
+  PassSteps steps;
+  steps.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
+    split_pairs(options, cleaner, counted.repeated, block, first, last, piece);
+    piece.source.hashed.group(piece.source.words);
+    piece.target.hashed.group(piece.target.words);
+  };
+  CorpusHead::Sizes& sizes = counted.head.sizes;
+  for (const TextFiles& files : options.train) {
+    if (!files.alignments.empty()) sizes.links = 0;
+    sizes.weights = sizes.weights || !files.weights.empty();
+  }
+  steps.keep = [&](const std::vector<Piece>& pieces) {
+    tables.add(pieces);
+    for (const Piece& piece : pieces) {
+      sizes.pairs += piece.kept();
+      sizes.source_words += piece.source.words.size();
+      sizes.target_words += piece.target.words.size();
+      if (sizes.links) *sizes.links += piece.links.positions.size();
+    }
+  };
+  counted.totals = text.read(steps);
+  if (!digest.empty() && digest != counted.totals.digest) fail_on_change(options.train);
+  if (counted.totals.pairs_kept == 0) fail_on_nothing(options, counted.totals);
+  cut_vocabularies(options, given, tables, counted);
+  if (options.pipeline.copies && known_placeholders(options.pipeline, counted.head.source, counted.head.target).empty())
+    throw Error(
+        "corpus: no model can learn to copy: in {} no match of the copy patterns ({}) that also stands in the "
+        "translation is frequent enough for both vocabularies; correct --copy-pattern, give more words, or leave it "
+        "out",
+        names_of(options.train).first, copy_patterns_of(options.pipeline));
+  counted.head.pipeline = options.pipeline;
+  counted.head.selection = {options.cleaning, counted.totals.pairs_read, counted.totals.dropped};
+  return counted;
+}
+
 }  // namespace
 
 PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
@@ -199,6 +346,98 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   report.source = counted.source;
   report.target = counted.target;
   return report;
+}
+
+void declare(OptionList& options, CleaningOptions& o) {
+  options.group("Filters of training pairs");
+  options.add("max-length", o.max_length, within(1, 1e6),
+              "largest number of words, or pieces, on either side; longer pairs are dropped");
+  options.add("max-ratio", o.max_ratio, within(0, 1e6),
+              "largest ratio of the longer side to the shorter side, in words; other pairs are dropped; 0: no limit");
+  options.add("keep-empty-targets", o.keep_empty_targets,
+              "keep pairs without target words, from which a model learns to end a translation at once (translate it "
+              "with --minimum-length-ratio 0); pairs without source words are always dropped");
+  options.add("drop-copies", o.drop_copies,
+              "drop pairs whose two sides have the same words, because they are not translations");
+  options.add("drop-repeated", o.drop_repeated,
+              "drop pairs that occurred before, both sides byte for byte (compared by 128-bit digests); the text is "
+              "read once more");
+  options.add("source-script", o.source_script, Placeholder{"SCRIPT"},
+              "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, Cyrl) or by "
+              "a language code (ru, ja); digits, punctuation and symbols do not count");
+  options.add("target-script", o.target_script, Placeholder{"SCRIPT"},
+              "drop pairs whose target is not written in this script, as --source-script");
+  options.add("script-share", o.script_share, within(0.001, 1),
+              "smallest share of a sentence's letters that must belong to --source-script or --target-script");
+}
+
+EvaluationFiles evaluation_files(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ':') {
+      parts.emplace_back();
+    } else {
+      if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ':') ++i;
+      parts.back() += text[i];
+    }
+  }
+  bool complete = parts.size() >= 3;
+  for (const std::string& part : parts) complete = complete && !part.empty();
+  if (!complete)
+    throw UsageError("--test is '" + text + "' but must be NAME:SOURCE:REFERENCE, a name and two files or more");
+  return {parts[0], parts[1], {parts.begin() + 2, parts.end()}};
+}
+
+namespace fs = std::filesystem;
+
+void print(const PrepareReport& report, const fs::path& output, std::ostream& out) {
+  out << "pairs read     " << grouped(report.pairs_read) << "\n"
+      << "pairs kept     " << grouped(report.pairs_kept) << "\n"
+      << "pairs dropped  " << grouped(report.dropped.total());
+  for (std::size_t i = 0; i < kDropReasons.size(); ++i) {
+    const bool always = i <= static_cast<std::size_t>(Drop::kLongTarget);
+    if (report.dropped.counts[i] == 0 && !always) continue;
+    out << (i == 0 ? ": " : ", ") << kDropReasons[i].label << " " << grouped(report.dropped.counts[i]);
+  }
+  out << "\n";
+  if (report.further_columns > 0) {
+    out << "not read       the third and further columns of " << counted(report.further_columns, "line") << "\n";
+  }
+  const auto side = [&](const char* name, const PrepareReport::Side& s) {
+    out << fmt::format("{}{} words, {} distinct; vocabulary {} covers {:.2f}%, {} are <unk>\n", name, grouped(s.words),
+                       grouped(s.distinct_words), grouped(s.vocabulary), 100 * s.coverage(), grouped(s.unknown_words));
+  };
+  side("source         ", report.source);
+  side("target         ", report.target);
+  for (const auto& [name, pairs] : report.sets) {
+    out << left(printable(name), 14) << " " << grouped(pairs) << " pairs\n";
+  }
+  out << "fingerprint    " << report.fingerprint << "\nwritten to     " << output.string() << "\n";
+}
+
+Json json_of(const PrepareReport& report, const fs::path& output) {
+  const auto side = [](const PrepareReport::Side& s) {
+    Json json;
+    json["words"] = s.words;
+    json["distinct_words"] = s.distinct_words;
+    json["vocabulary"] = s.vocabulary;
+    json["unknown_words"] = s.unknown_words;
+    json["coverage"] = s.coverage();
+    return json;
+  };
+  Json json;
+  json["output"] = output.string();
+  json["fingerprint"] = report.fingerprint;
+  json["pairs_read"] = report.pairs_read;
+  json["pairs_kept"] = report.pairs_kept;
+  for (std::size_t i = 0; i < kDropReasons.size(); ++i)
+    json["dropped"][kDropReasons[i].name] = report.dropped.counts[i];
+  if (report.further_columns > 0) json["lines_with_further_columns"] = report.further_columns;
+  json["source"] = side(report.source);
+  json["target"] = side(report.target);
+  json["sets"] = Json::object();
+  for (const auto& [name, pairs] : report.sets) json["sets"][name] = pairs;
+  return json;
 }
 
 }  // namespace rnnsearch::corpus

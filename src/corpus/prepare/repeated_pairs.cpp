@@ -1,10 +1,13 @@
 #include "corpus/prepare/repeated_pairs.h"
 
 #include <algorithm>
-#include <queue>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
-#include "corpus/prepare/temporary_file.h"
+#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/file.h"
 
 namespace rnnsearch::corpus {
 
@@ -15,6 +18,7 @@ struct RepeatedPairs::Run {
 
   explicit Run(const std::filesystem::path& folder) : file(folder) {}
   bool next() { return file.read(&entry, sizeof entry); }
+  const Entry& key() const { return entry; }
 };
 
 RepeatedPairs::RepeatedPairs(std::size_t memory, std::filesystem::path folder)
@@ -61,21 +65,42 @@ PairSet RepeatedPairs::take() {
     for (const Entry& entry : entries_) see(entry);
   } else {
     if (!entries_.empty()) spill();
-    const auto later = [](const Run* a, const Run* b) { return a->entry > b->entry; };
-    std::priority_queue<Run*, std::vector<Run*>, decltype(later)> heads(later);
-    for (const auto& run : runs_) {
-      if (run->next()) heads.push(run.get());
-    }
-    while (!heads.empty()) {
-      Run* const run = heads.top();
-      heads.pop();
-      see(run->entry);
-      if (run->next()) heads.push(run);
-    }
+    merge_runs(runs_, [&](const Run& run) { see(run.entry); });
   }
   entries_ = {};
   runs_.clear();
   return repeated;
+}
+
+TemporaryFile::TemporaryFile(std::filesystem::path folder) : folder_(std::move(folder)) {
+  static std::atomic<std::uint64_t> made = 0;  // atomic, because several threads create files at the same time
+  const std::filesystem::path path = temporary_beside(folder_ / fmt::format("words-{}", made++));
+  file_.reset(std::fopen(path.c_str(), "wb+"));
+  if (!file_) fail();
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+}
+
+void TemporaryFile::fail() const {
+  throw Error(
+      "corpus: cannot keep what does not fit into --memory in a temporary file in {}: {}; free some space there, or "
+      "raise --memory",
+      folder_, std::strerror(errno));
+}
+
+void TemporaryFile::write(const void* bytes, std::size_t size) {
+  if (std::fwrite(bytes, 1, size, file_.get()) != size) fail();
+}
+
+void TemporaryFile::rewind() {
+  if (std::fflush(file_.get()) != 0) fail();
+  std::rewind(file_.get());
+}
+
+bool TemporaryFile::read(void* bytes, std::size_t size) {
+  if (std::fread(bytes, 1, size, file_.get()) == size) return true;
+  if (std::ferror(file_.get())) fail();
+  return false;
 }
 
 }  // namespace rnnsearch::corpus

@@ -1,17 +1,12 @@
-#include "corpus/prepare/subword_models.h"
+#include "corpus/prepare/text_pass.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "corpus/prepare/pair_reader.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "rnnsearch/base/random.h"
+#include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/stopwatch.h"
 
 namespace rnnsearch::corpus {

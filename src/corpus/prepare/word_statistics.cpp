@@ -1,9 +1,10 @@
 #include "corpus/prepare/word_statistics.h"
 
 #include <algorithm>
-#include <string_view>
+#include <cstring>
 #include <utility>
 
+#include "corpus/prepare/repeated_pairs.h"
 #include "rnnsearch/base/error.h"
 
 namespace rnnsearch::corpus {
@@ -54,6 +55,13 @@ class MostFrequent {
   std::uint64_t least_ = 0;  // minimum count of a word that can still be kept
   std::vector<Entry> entries_;
 };
+
+constexpr std::size_t kFirstSlots = 1 << 8;
+constexpr std::size_t kMostRuns = 8;  // files of each of about 100 tables: below the usual limit of 1,024 open files
+
+bool is_crowded(std::size_t used, std::size_t slots) {
+  return 4 * used >= 3 * slots;
+}
 
 }  // namespace
 
@@ -146,6 +154,123 @@ Vocabulary WordStatistics::rank(const Vocabulary& given, std::uint64_t sentences
     counts.push_back(times);
   }
   return Vocabulary(std::move(words), std::move(counts));
+}
+
+/// A file of words as (count, size, bytes), sorted bytewise.
+struct WordCounter::Run {
+  struct Head {
+    std::uint64_t count;
+    std::uint32_t size;
+  };
+  TemporaryFile file;
+  std::string word;  // the word that was read last
+  std::uint64_t count = 0;
+
+  explicit Run(const std::filesystem::path& folder) : file(folder) {}
+  void write(std::string_view written, std::uint64_t its_count) {
+    const Head head{its_count, static_cast<std::uint32_t>(written.size())};
+    file.write(&head, sizeof head);
+    file.write(written.data(), written.size());
+  }
+  bool next() {
+    Head head{};
+    if (!file.read(&head, sizeof head)) return false;
+    word.resize(head.size);
+    count = head.count;
+    return file.read(word.data(), word.size());
+  }
+  const std::string& key() const { return word; }
+};
+
+WordCounter::WordCounter(std::size_t memory, std::filesystem::path folder)
+    : memory_(std::max(memory, kLeastMemory)), folder_(std::move(folder)), slots_(kFirstSlots) {
+  bytes_.reserve(bytes_memory());  // untouched pages cost nothing, and a block that never grows is never copied
+}
+WordCounter::~WordCounter() = default;
+WordCounter::WordCounter(WordCounter&&) noexcept = default;
+WordCounter& WordCounter::operator=(WordCounter&&) noexcept = default;
+
+void WordCounter::add(std::string_view word, std::uint64_t hash, std::uint64_t count) {
+  for (std::size_t i = hash & (slots_.size() - 1);; i = (i + 1) & (slots_.size() - 1)) {
+    Slot& slot = slots_[i];
+    if (slot.count == 0) break;
+    if (slot.hash == hash && word_of(slot) == word) {
+      slot.count += count;
+      return;
+    }
+  }
+  // While the table grows, the smaller and the larger one exist at the same time: 3 times the present slots.
+  const bool grows = is_crowded(used_ + 1, slots_.size());
+  const bool fits = bytes_.size() + word.size() <= bytes_memory() &&
+                    (!grows || 3 * slots_.size() * sizeof(Slot) <= memory_ - bytes_memory());
+  if (used_ > 0 && !fits) {
+    spill();
+  } else if (grows) {
+    grow();
+  }
+  std::size_t i = hash & (slots_.size() - 1);
+  while (slots_[i].count != 0) i = (i + 1) & (slots_.size() - 1);
+  slots_[i] = {hash, count, bytes_.size(), static_cast<std::uint32_t>(word.size())};
+  bytes_.insert(bytes_.end(), word.begin(), word.end());
+  ++used_;
+}
+
+void WordCounter::grow() {
+  std::vector<Slot> former(slots_.size() * 2);
+  former.swap(slots_);
+  for (const Slot& slot : former) {
+    if (slot.count == 0) continue;
+    std::size_t i = slot.hash & (slots_.size() - 1);
+    while (slots_[i].count != 0) i = (i + 1) & (slots_.size() - 1);
+    slots_[i] = slot;
+  }
+}
+
+std::vector<WordCounter::Slot> WordCounter::sorted() {
+  std::vector<Slot> all;
+  all.swap(slots_);
+  std::erase_if(all, [](const Slot& slot) { return slot.count == 0; });
+  std::sort(all.begin(), all.end(), [&](const Slot& a, const Slot& b) { return word_of(a) < word_of(b); });
+  slots_.assign(kFirstSlots, {});
+  used_ = 0;
+  return all;
+}
+
+void WordCounter::spill() {
+  auto run = std::make_unique<Run>(folder_);
+  for (const Slot& slot : sorted()) run->write(word_of(slot), slot.count);
+  bytes_.clear();
+  run->file.rewind();
+  runs_.push_back(std::move(run));
+  if (runs_.size() < kMostRuns) return;
+  auto whole = std::make_unique<Run>(folder_);
+  merge([&](std::string_view word, std::uint64_t count) { whole->write(word, count); });
+  whole->file.rewind();
+  runs_.push_back(std::move(whole));
+}
+
+void WordCounter::for_each(const std::function<void(std::string_view word, std::uint64_t count)>& take) {
+  if (runs_.empty()) {
+    for (const Slot& slot : sorted()) take(word_of(slot), slot.count);
+    bytes_.clear();
+    return;
+  }
+  if (used_ > 0) spill();
+  merge(take);
+}
+
+void WordCounter::merge(const std::function<void(std::string_view word, std::uint64_t count)>& take) {
+  std::string word;
+  std::uint64_t count = 0;
+  merge_runs(runs_, [&](const Run& run) {
+    if (run.word != word) {
+      if (count > 0) take(word, std::exchange(count, 0));
+      word = run.word;
+    }
+    count += run.count;
+  });
+  if (count > 0) take(word, count);
+  runs_.clear();
 }
 
 }  // namespace rnnsearch::corpus

@@ -2,7 +2,6 @@
 // bfloat16_unit() reports one.
 #include "kernels/products/product_tiles.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>

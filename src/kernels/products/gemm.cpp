@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstddef>
 #include <functional>
 
 #include "kernels/products/product_tiles.h"
-#include "rnnsearch/base/ceil_div.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/rows.h"
 

@@ -2,7 +2,6 @@
 // reports one.
 #include "kernels/products/product_tiles.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>

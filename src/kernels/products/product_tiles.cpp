@@ -5,14 +5,15 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include "kernels/dispatch.h"
-#include "kernels/zero_for_denormals.h"
-#include "rnnsearch/base/ceil_div.h"
-#include "rnnsearch/kernels/bfloat16.h"
+#include "rnnsearch/kernels/precision.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -268,6 +269,47 @@ void pack_panel_rounded(std::size_t count, std::size_t depth, const float* b, st
   kPack(count, depth, b, stride, panel);
   round_pairs(kCols, depth, static_cast<float*>(panel));
 }
+
+// While the object lives, floats below the smallest normal number count as 0 on this thread, as operands and as results.
+class ZeroForDenormals {
+ public:
+  ZeroForDenormals() : before_(control()) { set(before_ | kMode); }
+  ~ZeroForDenormals() { set(before_); }
+  ZeroForDenormals(const ZeroForDenormals&) = delete;
+  ZeroForDenormals& operator=(const ZeroForDenormals&) = delete;
+
+ private:
+#if defined(__x86_64__)
+  using Word = unsigned;
+  static constexpr Word kMode = 0x8040;  // FTZ and DAZ
+  static Word control() {
+    return _mm_getcsr();
+  }
+  static void set(Word word) {
+    _mm_setcsr(word);
+  }
+#elif defined(__aarch64__)
+  using Word = std::uint64_t;
+  static constexpr Word kMode = Word{1} << 24;  // FZ
+  static Word control() {
+    Word word = 0;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
+    return word;
+  }
+  static void set(Word word) {
+    __asm__ volatile("msr fpcr, %0" : : "r"(word) : "memory");
+  }
+#else
+  using Word = unsigned;
+  static constexpr Word kMode = 0;
+  static Word control() {
+    return 0;
+  }
+  static void set(Word) {}
+#endif
+
+  const Word before_;
+};
 
 void tile_of_pairs(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel,
                    float* c, std::size_t c_stride, bool add, Ahead ahead) {

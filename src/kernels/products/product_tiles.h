@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "rnnsearch/base/ceil_div.h"
+#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::kernels {
 

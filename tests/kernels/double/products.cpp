@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/kernels/bfloat16.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/softmax.h"
