@@ -1,6 +1,6 @@
 #include "rnnsearch/base/random.h"
 
-#include <gtest/gtest.h>
+#include "tests/support/test.h"
 
 namespace rnnsearch {
 namespace {
