@@ -1,18 +1,11 @@
 #include "rnnsearch/base/file.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <thread>
-
-#include "rnnsearch/base/error.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 #include "tests/support/watchdog.h"
 
 namespace rnnsearch {
@@ -86,7 +79,7 @@ unsigned mode_of(const fs::path& path) {
 }
 
 TEST(ReadFile, EndsAtALimitWhereADeviceHasNoEnd) {
-  EXPECT_THAT(message_of([] { read_file("/dev/zero"); }), testing::HasSubstr("/dev/zero: more than 64 MiB"));
+  EXPECT_THAT(message_of([] { read_file("/dev/zero"); }), HasSubstr("/dev/zero: more than 64 MiB"));
 }
 
 TEST(ReadFile, SeesAnErrorInTheMiddleOfReading) {
@@ -125,7 +118,7 @@ TEST(WriteFileAtomically, RefusesASymbolicLinkThatLeadsToItself) {
   fs::create_symlink("b.txt", scratch / "a.txt");
   fs::create_symlink("a.txt", scratch / "b.txt");
   EXPECT_THAT(message_of([&] { write_file_atomically(scratch / "a.txt", "x"); }),
-              testing::HasSubstr("a.txt is a symbolic link that leads to itself"));
+              HasSubstr("a.txt is a symbolic link that leads to itself"));
   EXPECT_TRUE(fs::is_symlink(scratch / "a.txt"));
 }
 
@@ -163,9 +156,9 @@ TEST(WaitingInput, ReadsAPipeToItsEndHoweverLateItsWriterComes) {
 
 TEST(WaitingInput, NamesWhatMayNotBeRead) {
   const Scratch scratch;
-  EXPECT_THAT(message_of([&] { WaitingInput(scratch / "none", Poll()); }), testing::HasSubstr("none: No such file"));
+  EXPECT_THAT(message_of([&] { WaitingInput(scratch / "none", Poll()); }), HasSubstr("none: No such file"));
   EXPECT_THAT(message_of([&] { WaitingInput(1 << 20, "standard input", Poll()).take(); }),
-              testing::HasSubstr("cannot read standard input: "));
+              HasSubstr("cannot read standard input: "));
 }
 
 }  // namespace

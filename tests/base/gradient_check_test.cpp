@@ -1,10 +1,9 @@
 #include "tests/support/gradient_check.h"
 
 #include <gtest/gtest-spi.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <vector>
+#include "tests/support/test.h"
+#include "tests/support/watchdog.h"
 
 namespace rnnsearch::support {
 namespace {
@@ -57,6 +56,22 @@ TEST(GradientCheck, SamplesNoMoreThanAskedFor) {
   std::size_t calls = 0;
   expect_gradient(parameters, gradient, [&] { return ++calls, loss(); }, {.maximum_elements = 7});
   EXPECT_EQ(calls, 14u);
+}
+
+TEST(WatchdogDeathTest, AbortsWhatHangs) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        const Watchdog watchdog(0.05, "rank 1 of the test");
+        std::this_thread::sleep_for(std::chrono::seconds(20));
+      },
+      "watchdog: rank 1 of the test: not done after 0.05 s; aborting");
+}
+
+TEST(Watchdog, LeavesInPeaceWhatEndsInTime) {
+  const auto start = std::chrono::steady_clock::now();
+  { const Watchdog watchdog(60, "this test"); }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 }  // namespace

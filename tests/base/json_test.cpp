@@ -1,16 +1,10 @@
 #include "rnnsearch/base/json.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "rnnsearch/base/error.h"
+#include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/portable.h"
-#include "tests/support/message_of.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch {
 namespace {
@@ -42,7 +36,7 @@ TEST(Json, KeepsIntegersExact) {
   EXPECT_EQ(as_integer(parse_json(json_text(Json(kSmallest)), "test")), kSmallest);
   EXPECT_EQ(json_text(Json(kLargest)), "18446744073709551615");
   EXPECT_EQ(parse_json(json_text(Json(kLargest)), "test"), Json(kLargest));
-  EXPECT_THAT(message_of([&] { as_integer(Json(kLargest)); }), testing::HasSubstr("found 18446744073709551615"));
+  EXPECT_THAT(message_of([&] { as_integer(Json(kLargest)); }), HasSubstr("found 18446744073709551615"));
 }
 
 TEST(Json, WritesNullForWhatJsonCannotHold) {
@@ -67,12 +61,8 @@ TEST(Json, ReadsWhatItWrote) {
 }
 
 TEST(Json, RefusesWhatIsNotJsonAndSaysWhere) {
-  try {
-    parse_json("{\"a\": 1,, }", "log.jsonl, line 7");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "log.jsonl, line 7: not valid JSON at byte 9 of 11");
-  }
+  EXPECT_EQ(message_of([] { parse_json("{\"a\": 1,, }", "log.jsonl, line 7"); }),
+            "log.jsonl, line 7: not valid JSON at byte 9 of 11");
   EXPECT_THROW(parse_json("", "test"), Error);
   EXPECT_THROW(parse_json("{\"cut", "test"), Error);
   EXPECT_THROW(parse_json("\"\xFF\"", "test"), Error);
@@ -153,6 +143,31 @@ TEST(JsonReader, NamesThePlaceWhatIsThereAndWhatIsExpected) {
   EXPECT_EQ(refusal(with(R"("place":[1])")), "a.json, place is not a list of 2");
   EXPECT_EQ(refusal(with(R"("inner":[{"label":"b","pieces":1},{"label":"c","pieces":"x"}])")),
             "a.json, inner, entry 2, pieces is not a whole number from 0 to 2^64 - 1");
+}
+
+struct Pair {
+  std::string name;
+  std::vector<float> values;
+  static auto fields(auto& pair) { return std::tie(pair.name, pair.values); }
+};
+
+TEST(Packed, ReadsBackWhatWasAddedInItsOrder) {
+  Packer packer;
+  packer.add(2.5);
+  packer.add(std::vector<Pair>{{std::string("a\0b\n", 4), {1, 2, 3}}, {"", {}}});
+  packer.add("c");
+  const std::string bytes = packer.take();
+  EXPECT_EQ(packer.take(), "");
+  Unpacker unpacker(bytes);
+  EXPECT_EQ(unpacker.next<double>(), 2.5);
+  const auto pairs = unpacker.next<std::vector<Pair>>();
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(pairs[0].name, std::string("a\0b\n", 4));
+  EXPECT_EQ(pairs[0].values, (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(pairs[1].name.size() + pairs[1].values.size(), 0u);
+  EXPECT_FALSE(unpacker.empty());
+  EXPECT_EQ(unpacker.next<std::string_view>(), "c");
+  EXPECT_TRUE(unpacker.empty());
 }
 
 }  // namespace

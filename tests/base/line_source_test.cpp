@@ -1,17 +1,9 @@
 #include "rnnsearch/base/line_source.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <string>
-#include <thread>
-
-#include "rnnsearch/base/error.h"
 #include "tests/support/given_bytes.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 #include "tests/support/watchdog.h"
 
 namespace rnnsearch {
@@ -50,9 +42,8 @@ class ArrivingLines : public testing::Test {
     patience_ = 3;
     try {
       std::vector<std::string> texts;
-      for (Line line; texts.size() < count && lines_->next(line, texts.empty());) {
+      for (Line line; texts.size() < count && lines_->next(line, texts.empty());)
         texts.push_back(line.problem.empty() ? line.text : line.problem);
-      }
       return texts;
     } catch (const Stopped&) {
       return {"WAITS"};
@@ -100,13 +91,11 @@ TEST_F(ArrivingLines, GoOnBehindWhatIsNoText) {
 TEST_F(ArrivingLines, DropALineThatIsTooLongAndGoOn) {
   std::thread writer([this] {
     const std::string part(1 << 20, 'x');
-    for (std::size_t written = 0; written < kLineBytes; written += part.size()) {
+    for (std::size_t written = 0; written < kLineBytes; written += part.size())
       ASSERT_EQ(::write(writes_, part.data(), part.size()), static_cast<ssize_t>(part.size()));
-    }
     ASSERT_EQ(::write(writes_, "\n", 1), 1);  // as long as a line may be
-    for (std::size_t written = 0; written <= kLineBytes; written += part.size()) {
+    for (std::size_t written = 0; written <= kLineBytes; written += part.size())
       ASSERT_EQ(::write(writes_, part.data(), part.size()), static_cast<ssize_t>(part.size()));
-    }
     ASSERT_EQ(::write(writes_, "\nafter\n", 7), 7);
   });
   patience_ = -1;  // as long as it takes
@@ -118,9 +107,6 @@ TEST_F(ArrivingLines, DropALineThatIsTooLongAndGoOn) {
   EXPECT_EQ(lines_->next(1).at(0), "after");
   writer.join();
 }
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 TEST(LineSource, KnowsLineEndsAndTheByteOrderMarkHoweverTheBytesArrive) {
   const std::string mark(kByteOrderMark), oddities = "b\u2028c\u0085d\u00a0\ve\f";

@@ -1,13 +1,6 @@
 #include "rnnsearch/base/option.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cmath>
-#include <cstdlib>
-
-#include "tests/support/message_of.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch {
 namespace {
@@ -45,14 +38,14 @@ TEST(NamesOfEnums, ReadBackAsWhatTheyName) {
   EXPECT_EQ(name_of(shape), "square");
   EXPECT_FALSE(value::read("flat", shape));
   EXPECT_EQ(shape, Shape::kSquare);
-  EXPECT_THAT(all_names<Shape>(), testing::ElementsAre("round", "square"));
+  EXPECT_THAT(all_names<Shape>(), ElementsAre("round", "square"));
 }
 
 TEST(OptionList, RecordsAStructAndReadsItBack) {
   Cake cake{.layers = 3, .sugar = 0.1, .iced = true, .shape = Shape::kSquare};
   const Config record = options_of(cake).record();
-  EXPECT_THAT(record, testing::ElementsAre(std::pair("iced", "true"), std::pair("layers", "3"),
-                                           std::pair("shape", "square"), std::pair("sugar", "0.1")));
+  EXPECT_THAT(record, ElementsAre(std::pair("iced", "true"), std::pair("layers", "3"), std::pair("shape", "square"),
+                                  std::pair("sugar", "0.1")));
   Cake again;
   options_of(again).read_record(record, "box");
   EXPECT_EQ(options_of(again).record(), record);
@@ -93,10 +86,10 @@ TEST(OptionList, PlacesAnOptionBehindTheOthersOfItsGroup) {
   const Option &lights = *list.find("candles"), &guest = *list.find("guest");
   EXPECT_TRUE(lights.required);
   EXPECT_EQ(lights.placeholder, "YEARS");
-  EXPECT_THAT(lights.write(), testing::IsEmpty());
+  EXPECT_THAT(lights.write(), IsEmpty());
   EXPECT_TRUE(lights.read("3") && guest.read("Ann") && guest.read("Bob"));
   EXPECT_EQ(candles, 3);
-  EXPECT_THAT(guest.write(), testing::ElementsAre("Ann", "Bob"));
+  EXPECT_THAT(guest.write(), ElementsAre("Ann", "Bob"));
   EXPECT_EQ(guest.expected(), "Ann or Bob");
   EXPECT_EQ(list.find("flour"), nullptr);
 }
@@ -121,7 +114,7 @@ TEST(Ramp, IsANumberOrChangesFromOneToAnotherDuringSomeUpdates) {
   const Ramp rising(1, 3, 4);
   std::vector<double> values;
   for (std::uint64_t update = 0; update < 7; ++update) values.push_back(rising.at(update));
-  EXPECT_THAT(values, testing::ElementsAre(1, 1, 1.5, 2, 2.5, 3, 3));
+  EXPECT_THAT(values, ElementsAre(1, 1, 1.5, 2, 2.5, 3, 3));
   EXPECT_EQ(rising.largest(), 3);
   EXPECT_EQ(Ramp(3, 1, 4).largest(), 3);
   for (const char* text :
@@ -165,19 +158,17 @@ TEST(EnvironmentSwitch, KnowsTheWordsOfOptionsAndRefusesOthers) {
   EXPECT_FALSE(environment_switch(name));
   for (const char* text : {"1", "true", "yes", "on", "", "0", "false", "no", "off"}) {
     ::setenv(name, text, 1);
-    EXPECT_EQ(environment_switch(name), testing::Value(text, testing::AnyOf("1", "true", "yes", "on"))) << text;
+    EXPECT_EQ(environment_switch(name), testing::Value(text, AnyOf("1", "true", "yes", "on"))) << text;
   }
   for (const char* text : {"maybe", "2", "True", " 1"}) {
     ::setenv(name, text, 1);
     EXPECT_THAT(message_of([&] { environment_switch(name); }),
-                testing::HasSubstr(fmt::format("{} is '{}' but must be 1, true, yes or on, or 0,", name, text)));
+                HasSubstr(fmt::format("{} is '{}' but must be 1, true, yes or on, or 0,", name, text)));
     EXPECT_THROW(environment_switch(name), UsageError) << text;
   }
   ::unsetenv(name);
 }
 
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Pair;
 
 TEST(Ini, HasCommentsAtTheBeginningOfALineAndAfterWhiteSpace) {

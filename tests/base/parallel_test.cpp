@@ -1,12 +1,6 @@
 #include "rnnsearch/base/parallel.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <stdexcept>
-#include <thread>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace rnnsearch {
 namespace {

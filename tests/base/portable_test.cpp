@@ -1,10 +1,8 @@
 #include "rnnsearch/base/portable.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
 #include <numbers>
+
+#include "tests/support/test.h"
 
 namespace rnnsearch::portable {
 namespace {
@@ -24,9 +22,8 @@ TEST(Portable, LogAndExpAreWrongByLessThanAUnitInTheLastPlace) {
   double log_error = 0, exp_error = 0;
   for (int i = 0; i < 300000; ++i) {
     const double u = random.uniform();
-    for (const double x : {std::ldexp(1 + u, static_cast<int>(random.below(2000)) - 1000), 0.9 + 0.2 * u}) {
+    for (const double x : {std::ldexp(1 + u, static_cast<int>(random.below(2000)) - 1000), 0.9 + 0.2 * u})
       if (x != 1) log_error = std::max(log_error, error_of(log(x), std::log(static_cast<long double>(x))));
-    }
     for (const double x : {1400 * u - 700, 2 * u - 1})
       exp_error = std::max(exp_error, error_of(exp(x), std::exp(static_cast<long double>(x))));
   }

@@ -1,6 +1,7 @@
 #include "rnnsearch/base/printable.h"
 
-#include <gtest/gtest.h>
+#include "rnnsearch/base/error.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch {
 namespace {
@@ -56,6 +57,94 @@ TEST(WholeCharacters, LeavesOutOnlyABegunCharacter) {
   EXPECT_EQ(whole_characters("a\xe4\xb8\xad"), "a\xe4\xb8\xad");
   EXPECT_EQ(whole_characters("a\xe4\xb8"), "a");
   EXPECT_EQ(whole_characters(""), "");
+}
+
+TEST(Figures, SeparateThousands) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+}
+
+TEST(Figures, RoundToTheDigitsAskedFor) {
+  EXPECT_EQ(fixed(2.345, 1), "2.3");
+  EXPECT_EQ(fixed(-0.5, 0), "-0");
+  EXPECT_EQ(fixed(1e22, 0), "10000000000000000000000");
+}
+
+TEST(Figures, AgreeWithTheirNoun) {
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(2, "rank"), "2 ranks");
+}
+
+TEST(Figures, GiveAShareOfNothingAsZero) {
+  EXPECT_EQ(percent(1, 3), "33.33%");
+  EXPECT_EQ(percent(0, 0), "0.00%");
+}
+
+TEST(Figures, ShowADurationInItsTwoLargestUnits) {
+  EXPECT_EQ(duration(44.6), "45s");
+  EXPECT_EQ(duration(59.6), "1m00s");
+  EXPECT_EQ(duration(750), "12m30s");
+  EXPECT_EQ(duration(3 * 3600 + 5 * 60 + 59), "3h05m");
+}
+
+TEST(Figures, ShowATimeInUniversalTime) {
+  EXPECT_EQ(utc(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(utc(1709210096), "2024-02-29T12:34:56Z");
+}
+
+TEST(Error, IsOnePrintableLine) {
+  EXPECT_STREQ(Error("--run is 'a\nb\x1b\xff'; give another").what(), "--run is 'a b\\x1b\\xff'; give another");
+  EXPECT_STREQ(UsageError(std::string("a\0b", 3)).what(), "a\\x00b");
+}
+
+TEST(Error, TakesOnlyTextThatHasArgumentsForAFormat) {
+  const std::filesystem::path path("a {folder}/b.h5");
+  EXPECT_STREQ(Error("{}: {} of {:g} {{}}", path, 1, 2.5).what(), "a {folder}/b.h5: 1 of 2.5 {}");
+  EXPECT_STREQ(UsageError("{}").what(), "{}");
+  EXPECT_STREQ(UsageError(path.string() + " {0}").what(), "a {folder}/b.h5 {0}");
+}
+
+TEST(Error, LacksTheMiddleOfALongSentence) {
+  const std::string name(1000000, 'a');
+  const std::string text = Error("unknown option '" + name + "'; see --help").what();
+  EXPECT_EQ(text.size(), 3907u);
+  EXPECT_THAT(text, StartsWith("unknown option 'aaa"));
+  EXPECT_THAT(text, HasSubstr("aaa [...] aaa"));
+  EXPECT_THAT(text, testing::EndsWith("aaa'; see --help"));
+}
+
+TEST(Error, IsCutBetweenCharacters) {
+  std::string name;
+  for (int i = 0; i < 2000; ++i) name += "\u4e2d";
+  for (const char* start : {"", "a", "ab"}) {
+    const std::string text = Error(start + name + "!").what();
+    EXPECT_THAT(text, HasSubstr("\u4e2d [...] \u4e2d"));
+    EXPECT_EQ(text, Error(text).what());
+  }
+}
+
+TEST(SentenceOf, SaysWhatFailedWhereTheSystemOnlySaysWhy) {
+  EXPECT_EQ(sentence_of(Error("a.h5 is empty; name another file")), "a.h5 is empty; name another file");
+  EXPECT_EQ(sentence_of(std::bad_alloc()), kNoMemory);
+  try {
+    static_cast<void>(std::filesystem::file_size("nowhere/a.txt"));
+    FAIL() << "nothing was thrown";
+  } catch (const std::exception& error) {
+    EXPECT_EQ(sentence_of(error), "cannot access nowhere/a.txt: No such file or directory (cannot get file size)");
+  }
+  try {
+    std::filesystem::rename("nowhere/a", "nowhere/b");
+    FAIL() << "nothing was thrown";
+  } catch (const std::exception& error) {
+    EXPECT_EQ(sentence_of(error), "cannot access nowhere/a or nowhere/b: No such file or directory (cannot rename)");
+  }
+  const auto of_thread = AllOf(StartsWith("cannot start a thread: "), HasSubstr("ulimit -u"), HasSubstr("--threads"));
+  EXPECT_THAT(sentence_of(std::system_error(EAGAIN, std::generic_category())), of_thread);
+  EXPECT_THAT(sentence_of(std::runtime_error("pthread_create has failed: Resource temporarily unavailable")),
+              of_thread);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "rnnsearch/base/portable.h"
 
-#include <gtest/gtest.h>
+#include "tests/support/test.h"
 
 namespace rnnsearch {
 namespace {

@@ -90,7 +90,7 @@ for sentence in json.load(open("all.json"))["sentences"]:
     print(*("%d-%d" % (x, y) for x in range(len(sentence["source"]) - 1) for y in range(len(sentence["target"]) - 1)
             if sentence["alignment"][y][x] >= 0.9))' | cmp - sharp || fail "links of at least 0.9"
 
-# against gold links: its own have no error (others: alignment_test.cpp), on any number of ranks
+# against gold links: its own have no error (others: evaluate/n_best_list_test.cpp), on any number of ranks
 "$RNNSEARCH" align "${pair[@]}" --gold links >own.score
 { grep -q '^alignment error rate  0.0000$' own.score && grep -q '^F1  *1.0000$' own.score; } || fail "its own links: $(<own.score)"
 "$MPIEXEC" -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --gold links | cmp - own.score || fail "two ranks score otherwise than one"

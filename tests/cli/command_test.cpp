@@ -1,15 +1,8 @@
 // Command lines that no command accepts, whatever is in the files that they name: here none of them exists.
 #include "rnnsearch/cli/command.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <sstream>
-
-#include "rnnsearch/base/error.h"
 #include "tests/cli/run.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::cli {
 namespace {
@@ -170,15 +163,15 @@ TEST(Help, IsShortWithWhatACommandNeedsAndLongWithAllThatItTakes) {
   EXPECT_EQ(printed({"--help"}), all);
   for (const Command& command : commands()) {
     SCOPED_TRACE(command.name);
-    EXPECT_THAT(all, testing::HasSubstr(fmt::format("\n  {} ", command.name)));
+    EXPECT_THAT(all, HasSubstr(fmt::format("\n  {} ", command.name)));
     const std::string page = printed({command.name, "--help"}), brief = printed({command.name, "-h"});
     EXPECT_EQ(printed({"help", command.name}), page);
-    EXPECT_THAT(brief, testing::HasSubstr(fmt::format("\nExample:\n  rnnsearch {} ", command.name)));
+    EXPECT_THAT(brief, HasSubstr(fmt::format("\nExample:\n  rnnsearch {} ", command.name)));
     EXPECT_LT(std::count(brief.begin(), brief.end(), '\n'), 60);
     const auto invocation = command.make();
     for (const Option& option : invocation->options.rows()) {
       const std::string name = fmt::format("\n  --{}", option.name);
-      EXPECT_THAT(page, testing::HasSubstr(name));
+      EXPECT_THAT(page, HasSubstr(name));
       EXPECT_TRUE(!option.required || brief.find(name) != brief.npos) << name;
     }
   }
@@ -193,9 +186,8 @@ TEST(Help, HasExamplesThatParse) {
     brief.erase(0, brief.find(start) + start.size());
     std::istringstream words(brief.substr(0, brief.find("\n\n")));
     Arguments arguments;
-    for (std::string word; words >> word;) {
+    for (std::string word; words >> word;)
       if (word != "\\") arguments.push_back(word);
-    }
     EXPECT_TRUE(invocation->options.parse(arguments));
     invocation->check();
   }
@@ -210,7 +202,7 @@ TEST(Json, GoesToAFileOrToStandardOutputInEveryCommandThatWritesIt) {
     ++count;
     EXPECT_EQ(json->path.kind, Path::kOutputFile) << command.name;
     EXPECT_TRUE(json->path.stream) << command.name;
-    EXPECT_THAT(json->help, testing::HasSubstr("as JSON to this file; -: to standard output")) << command.name;
+    EXPECT_THAT(json->help, HasSubstr("as JSON to this file; -: to standard output")) << command.name;
   }
   EXPECT_EQ(count, 7U);
 }
@@ -243,7 +235,7 @@ TEST(Command, RefusesAWrongCommandLineBeforeItReadsAFile) {
     }
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
     testing::internal::GetCapturedStderr();
-    while (std::getline(facts, fact, '|')) EXPECT_THAT(said, testing::HasSubstr(fact));
+    while (std::getline(facts, fact, '|')) EXPECT_THAT(said, HasSubstr(fact));
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
   }
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));

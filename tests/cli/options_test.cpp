@@ -1,24 +1,15 @@
 #include "rnnsearch/cli/options.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <array>
-
 #include "cli/options/common.h"
 #include "cli/options/help.h"
 #include "cli/options/training_options.h"
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/model/options.h"
 #include "rnnsearch/train/options.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::cli {
 namespace {
-
-using testing::HasSubstr;
 
 enum class Shape { kRound, kSquare };
 constexpr auto names_of(Shape) {
@@ -72,10 +63,10 @@ TEST(Options, SetTheFieldsFromTheCommandLine) {
   EXPECT_EQ(f.settings.rate, 1e-3);
   EXPECT_TRUE(f.settings.normalize);
   EXPECT_FALSE(f.settings.biases);
-  EXPECT_THAT(f.settings.test, testing::ElementsAre("a", "b"));
-  EXPECT_THAT(f.settings.edges, testing::ElementsAre(5, 15));
+  EXPECT_THAT(f.settings.test, ElementsAre("a", "b"));
+  EXPECT_THAT(f.settings.edges, ElementsAre(5, 15));
   EXPECT_EQ(f.settings.limit, 7u);
-  EXPECT_THAT(f.options.given_in("Text"), testing::ElementsAre("output", "test", "edges", "limit", "shape"));
+  EXPECT_THAT(f.options.given_in("Text"), ElementsAre("output", "test", "edges", "limit", "shape"));
   EXPECT_EQ(f.settings.shape, Shape::kSquare);
   EXPECT_EQ(f.settings.output, "x.h5");
   EXPECT_TRUE(f.options.given("beam"));
@@ -90,7 +81,7 @@ TEST(Options, LetTheCommandLineWinOverTheFile) {
   EXPECT_EQ(f.settings.beam, 5u);
   EXPECT_EQ(f.settings.rate, 2);
   EXPECT_FALSE(f.settings.normalize);
-  EXPECT_THAT(f.settings.test, testing::ElementsAre("c"));
+  EXPECT_THAT(f.settings.test, ElementsAre("c"));
 }
 
 TEST(Options, RenderAnIniThatRepeatsTheRun) {
@@ -103,7 +94,7 @@ TEST(Options, RenderAnIniThatRepeatsTheRun) {
   again.options.parse({"--config", (scratch / "c.ini").string()});
   EXPECT_EQ(again.options.ini(), ini);
   EXPECT_EQ(again.settings.rate, 0.1);
-  EXPECT_THAT(again.settings.test, testing::ElementsAre("a b", "c"));
+  EXPECT_THAT(again.settings.test, ElementsAre("a b", "c"));
   EXPECT_FALSE(again.settings.biases);
   EXPECT_THAT(ini, Not(HasSubstr("output")));
   EXPECT_THAT(ini, Not(HasSubstr("limit")));
@@ -154,7 +145,7 @@ TEST(Options, HaveTheLastOfSeveralValuesOnTheCommandLine) {
                    "--config", (scratch / "b.ini").string()});
   EXPECT_EQ(f.settings.beam, 4u);
   EXPECT_EQ(f.settings.rate, 2);
-  EXPECT_THAT(f.settings.test, testing::ElementsAre("a", "b"));
+  EXPECT_THAT(f.settings.test, ElementsAre("a", "b"));
 }
 
 TEST(Options, AreRefusedWithoutValueAndWithoutDashes) {

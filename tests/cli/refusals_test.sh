@@ -25,11 +25,8 @@ done
 mkdir -p a/lr0.5 b/lr0.5  # a folder has no extension
 refused 2 "'lr0.5'|name of its own" "$RNNSEARCH" evaluate --model a/lr0.5 --model b/lr0.5 --corpus corpus.h5 --set test/t
 
-# text
+# text (that prepare refuses: corpus/prepare_test.cpp)
 prepare=(prepare --output x.h5)
-head -n 150 text/train.target >short
-fails "text/train.source|200|short|150" "${prepare[@]}" --train-source text/train.source --train-target short
-fails "text/test.source|20|short|150" "${prepare[@]}" "${text[@]}" --test t:text/test.source:short
 { head -n 5 text/train.source; printf '1 2 \xc3\x28\n'; tail -n +7 text/train.source; } >invalid
 { head -n 5 text/train.source; printf '1 \0002\n'; tail -n +7 text/train.source; } >nul
 for command in "${prepare[*]} --train-target text/train.target --train-source" "translate --model run --output y --input"; do
@@ -39,14 +36,6 @@ for command in "${prepare[*]} --train-target text/train.target --train-source" "
 done
 cp text/test.source s.sgm
 fails "s.sgm|data/lines.pl" translate --model run --output y --input s.sgm
-: >empty
-fails "empty" "${prepare[@]}" --train-source empty --train-target empty
-printf '\n%.0s' {1..200} >blank
-fails "200" "${prepare[@]}" --train-source blank --train-target text/train.target # all filtered: by reason
-awk 'NF > 3' text/train.source >long
-fails "$(wc -l <long)" "${prepare[@]}" --train-source long --train-target long --tokenizer none --max-length 3
-fails "100|20" "${prepare[@]}" "${text[@]}" --source-words 100 # more vocabulary than words
-fails "text" "${prepare[@]}" --train-source text --train-target text # a folder
 fails "corpus.h5|--overwrite" prepare "${text[@]}" --output corpus.h5
 fails "nowhere" prepare "${text[@]}" --output nowhere/x.h5
 fails "nowhere" translate --model run --input text/test.source --output nowhere/y
@@ -54,6 +43,7 @@ fails "text/test.source has 20|text/train.target has 200" score --model run --so
 evaluate=(evaluate --hypotheses text/test.source)
 fails "text/test.source has 20|text/train.target has 200" "${evaluate[@]}" --references text/train.target
 fails "test/u|test/t|dev" "${evaluate[@]}" --corpus corpus.h5 --set test/u
+: >empty
 fails "empty is empty" "${evaluate[@]}" --references text/test.target --references empty
 fails "invalid|line 6|byte 5|UTF-8" evaluate --hypotheses invalid --references text/train.target
 fails "invalid|line 6|byte 5|UTF-8" evaluate --hypotheses text/train.target --references invalid

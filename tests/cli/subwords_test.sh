@@ -36,6 +36,9 @@ rm -r run corpus.h5
 "$RNNSEARCH" translate --model model.h5 --input input >output 2>/dev/null
 [[ $(wc -l <output) == 22 && $(tail -n 1 output) == "" ]] || fail "$(wc -l <output) translations of 22 lines"
 grep -q $'\xe2\x96\x81\|<0x\|@@' output && fail "pieces are in the output: $(cat output)"
+awk '{ print NF ? "bado péri" : "" }' input >phrases
+[[ $("$RNNSEARCH" translate --model model.h5 --input input --require phrases --beam 6 2>/dev/null | grep -cw 'bado péri') == 21 ]] ||
+  fail "a required phrase is missing"
 "$RNNSEARCH" score --model model.h5 --source input --target input >scores 2>/dev/null
 [[ $(wc -l <scores) == 22 ]] || fail "$(wc -l <scores) scores of 22 pairs"
 "$RNNSEARCH" align --model model.h5 --source test.source --target test.target --lines 1 >said 2>/dev/null
@@ -58,6 +61,10 @@ h5dump -d /vocabulary/source_model -b LE -o bpe.model joint.h5 >/dev/null
 cmp joint.h5 given.h5 || fail "the same model, learned and given, makes two corpora"
 "$RNNSEARCH" $prepare --vocabulary-of joint.h5 --output of.h5 >/dev/null 2>&1
 cmp joint.h5 of.h5 || fail "--vocabulary-of does not bring the model along"
+# which tied embeddings need
+"$RNNSEARCH" $(train_arguments tied 10 | sed 's/corpus.h5/joint.h5/') --tied-embeddings all --checkpoint-every 5 2>/dev/null
+"$RNNSEARCH" average --run tied --last 2 --output tied.h5 >/dev/null
+[[ $("$RNNSEARCH" translate --model tied.h5 --input test.source 2>/dev/null | wc -l) == 100 ]] || fail "tied embeddings"
 
 # codes of subword-nmt, applied after the tokenizer
 printf '#version: 0.2\nb a\nd o\nba do\nl e</w>\n' >codes
@@ -69,6 +76,7 @@ rm codes codes.h5
 "$RNNSEARCH" translate --model run --input test.source >output 2>/dev/null
 grep -q '@@' output && fail "marks of pieces are in the output"
 
+refused 1 "prepare it with --joint-vocabulary" "$RNNSEARCH" $(train_arguments x 5 | sed s/corpus.h5/again.h5/) --tied-embeddings all
 refused 1 "made with --tokenizer none" "$RNNSEARCH" $prepare --output other.h5 --vocabulary-of joint.h5 --tokenizer words
 refused 2 "leave the tokenizer out" "$RNNSEARCH" $prepare --output other.h5 --subwords bpe --tokenizer words
 refused 1 "input as codes of byte pair encoding: line 1" "$RNNSEARCH" $prepare --output other.h5 --bpe-codes input

@@ -1,28 +1,15 @@
 // Every option of `train` is given another value when a run is resumed, and what happens is what its word says.
 #include "cli/options/training_options.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/cli/command.h"
 #include "tests/cli/run.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 using Values = std::map<std::string, std::string>;
 
 /// Another value than that of the run, and what else both attempts need so that the two values make sense. CORPUS,
@@ -204,7 +191,7 @@ TEST_F(Resumed, DoesWithEveryOptionWhatItsWordSays) {
                            (name == "max-updates" ? "update-00000005.h5" : "update-00000004.h5")));
     if (word == Later::kFirst) {
       EXPECT_EQ(recorded(run, name), before);
-      EXPECT_THAT(log, testing::Not(HasSubstr(fmt::format("\"what\":\"{}\"", name))));
+      EXPECT_THAT(log, Not(HasSubstr(fmt::format("\"what\":\"{}\"", name))));
       EXPECT_THAT(said_, HasSubstr(fmt::format("[train] {} = {} is ignored, because this run has begun", name, value)));
     } else if (recorded_options.contains(name)) {
       EXPECT_EQ(recorded(run, name), value);
@@ -251,8 +238,8 @@ TEST_F(Resumed, MeasuresItsScoresAnewWithAnotherDevSetOrBeam) {
   };
   const char* const anew = "[train] scores from here on: ";
   EXPECT_THAT(said_after({}, {{"corpus", (scratch_ / "hard.h5").string()}}), HasSubstr(anew));
-  EXPECT_THAT(said_after({}, {{"corpus", "COPY"}}), testing::Not(HasSubstr(anew)));
-  EXPECT_THAT(said_after({}, {{"validate-beam", "2"}}), testing::Not(HasSubstr(anew))) << "the loss has no beam";
+  EXPECT_THAT(said_after({}, {{"corpus", "COPY"}}), Not(HasSubstr(anew)));
+  EXPECT_THAT(said_after({}, {{"validate-beam", "2"}}), Not(HasSubstr(anew))) << "the loss has no beam";
   EXPECT_THAT(said_after({}, {{"best-metric", "bleu"}}), HasSubstr(anew));
   EXPECT_THAT(said_after({{"best-metric", "bleu"}}, {{"best-metric", "bleu"}, {"validate-beam", "2"}}),
               HasSubstr(", beam 2; before: bleu on dev set "));

@@ -1,19 +1,12 @@
 // A process that is alone, as one without a launcher is. Many ranks: communicator_mpi_test.cpp.
 #include "rnnsearch/comm/communicator.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <limits>
-#include <numeric>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/comm/launch.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -96,7 +89,7 @@ TEST_F(ProcessAlone, IsWhatMpirunWithOneProcessMakes) {
 }
 
 TEST_F(ProcessAlone, NamesItsMpiLibraryWithoutStartingIt) {
-  EXPECT_THAT(library(), testing::HasSubstr("MPI"));
+  EXPECT_THAT(library(), HasSubstr("MPI"));
 }
 
 TEST_F(ProcessAlone, RefusesTheTasksThatAJobGrantedInVain) {
@@ -157,7 +150,7 @@ TEST(Hosts, CountsTheRanksOfAHostWhereAllHostsAreAlike) {
 
 TEST(Hosts, AreNumberedWhereMachinesShareAName) {
   EXPECT_THAT(distinct_hosts({"c", "c", "d", "c", "c"}, {"x", "y", "x", "x", "z"}),
-              testing::ElementsAre("c", "c#2", "d", "c", "c#3"));
+              ElementsAre("c", "c#2", "d", "c", "c#3"));
 }
 
 }  // namespace

@@ -1,15 +1,9 @@
 #include "rnnsearch/comm/launch.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-#include <string>
-#include <tuple>
-#include <vector>
-
+#include "comm/progress_thread.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/meet.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::comm {
 namespace {
@@ -101,9 +95,9 @@ TEST(Launch, LetsMpiDecideWhereVariablesWereInherited) {
 }
 
 TEST(Launch, NamesThePlaceOfARank) {
-  EXPECT_THAT(rank_name(lookup_in(kMpirunOfThree)), testing::StartsWith("rank 2 on "));
-  EXPECT_THAT(rank_name(lookup_in({{"PMI_RANK", "1"}})), testing::StartsWith("rank 1 on "));
-  EXPECT_THAT(rank_name(lookup_in({})), testing::StartsWith("a rank on "));
+  EXPECT_THAT(rank_name(lookup_in(kMpirunOfThree)), StartsWith("rank 2 on "));
+  EXPECT_THAT(rank_name(lookup_in({{"PMI_RANK", "1"}})), StartsWith("rank 1 on "));
+  EXPECT_THAT(rank_name(lookup_in({})), StartsWith("a rank on "));
 }
 
 TEST(Launch, RefusesAProcessThatIsOneOfSeveralThatMpiDoesNotKnow) {
@@ -123,9 +117,9 @@ TEST(Launch, RefusesAProcessThatIsOneOfSeveralThatMpiDoesNotKnow) {
            {kBatchScript, open_mpi, "mpirun -n 1"},
            {kMpirunOfThree, open_mpi, "OMPI_COMM_WORLD_SIZE says that a launcher started 3"},
            {{{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}, open_mpi, "belongs to a different MPI"}}) {
-    EXPECT_THAT(refusal(variables, 1, mpi), testing::HasSubstr(said));
+    EXPECT_THAT(refusal(variables, 1, mpi), HasSubstr(said));
     if (mpi != open_mpi) {
-      EXPECT_THAT(refusal(variables, 1, mpi), testing::Not(testing::HasSubstr("Open MPI")));
+      EXPECT_THAT(refusal(variables, 1, mpi), Not(HasSubstr("Open MPI")));
     }
   }
 }
@@ -136,7 +130,7 @@ TEST(Launch, LetsTheFirstOfSeveralSpeakWhereItKnowsOfTheOthers) {
   EXPECT_THROW(refuse(kStepOfFour), AgreedError);
   EXPECT_THROW(refuse(kBatchScript), AgreedError);
   const Variables second = {{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "prun@1"}};
-  EXPECT_THAT(refusal(second, 1), testing::HasSubstr("PMIX_RANK says that this is process 1 of several"));
+  EXPECT_THAT(refusal(second, 1), HasSubstr("PMIX_RANK says that this is process 1 of several"));
   try {
     refuse(second);
   } catch (const AgreedError&) {
@@ -157,6 +151,31 @@ TEST(Launch, AcceptsOneRankThatWasAskedForAndSeveral) {
   }
   EXPECT_EQ(refusal(kStepOfFour + Variables{{"PMIX_RANK", "3"}}, 4), "");
   EXPECT_EQ(refusal(kMpirunOfThree, 3), "");
+}
+
+void wait_with_limit(double limit, int milliseconds) {
+  set_log_sink([](std::string_view line) { std::cerr << line << "\n"; });
+  {
+    const TimeLimit time_limit(limit, "this takes too long");
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  }
+  std::cerr << "in time\n";
+  std::_Exit(0);
+}
+
+TEST(TimeLimit, EndsTheProcessThatWaitsLonger) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(wait_with_limit(0.2, 60000), testing::ExitedWithCode(1), "^this takes too long\n$");
+}
+
+TEST(TimeLimit, LeavesOneThatIsInTimeAlone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(wait_with_limit(60, 10), testing::ExitedWithCode(0), "^in time\n$");
+}
+
+TEST(TimeLimit, OfZeroSecondsIsNone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(wait_with_limit(0, 300), testing::ExitedWithCode(0), "^in time\n$");
 }
 
 }  // namespace

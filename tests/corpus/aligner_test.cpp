@@ -1,14 +1,8 @@
 #include "rnnsearch/corpus/aligner.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <set>
-
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::corpus {
 namespace {

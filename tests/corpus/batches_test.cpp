@@ -1,18 +1,9 @@
 #include "rnnsearch/corpus/batches.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <numeric>
-#include <set>
-#include <tuple>
-
 #include "rnnsearch/corpus/format.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "tests/corpus/tiny_corpus.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::corpus {
 namespace {
@@ -132,9 +123,8 @@ TEST_P(BatchSequenceOfSize, GivesEveryRankCountTheSameBatches) {
         ASSERT_EQ(last.batch_pairs, batch.size());
         ASSERT_EQ(last.source.size(), last.target.size());
         ASSERT_EQ(last.after, sequence.position());
-        for (std::size_t i = 0; i < slices.back().size(); ++i) {
+        for (std::size_t i = 0; i < slices.back().size(); ++i)
           ASSERT_EQ(slices.back()[i], batch[last.first_pair + i * last.pair_stride]);
-        }
         source_words += last.source.words.size();
         target_words += last.target.words.size();
       }
@@ -208,9 +198,8 @@ TEST_P(BatchSequenceBySentences, KeepsTheOrderOfTheCorpusInEveryEpochWhenItIsNev
   const Tiny tiny(size());
   std::vector<std::string> corpus;
   const PairBlock pairs = tiny.corpus.read_pairs(0, size());
-  for (std::size_t i = 0; i < pairs.source.size(); ++i) {
+  for (std::size_t i = 0; i < pairs.source.size(); ++i)
     corpus.push_back(tiny.corpus.source_vocabulary().word(pairs.source[i][0]));
-  }
   BatchOptions options = this->options();
   options.shuffle = false;
   options.pool_batches = 1;
@@ -280,7 +269,7 @@ TEST_P(BatchSequenceOfSize, GoesOnAlikeFromEveryBoundaryAndRefusesEveryOtherPlac
   for (std::uint64_t pairs = 0; pairs <= size() + 1; pairs += 1 + size() / 40) {
     if (std::count(boundaries.begin(), boundaries.end(), DataPosition{1, pairs})) continue;
     other.seek(boundaries[batches.size() / 2]);
-    ASSERT_THAT(message_of([&] { other.seek({1, pairs}); }), testing::HasSubstr("is not the start of a batch"));
+    ASSERT_THAT(message_of([&] { other.seek({1, pairs}); }), HasSubstr("is not the start of a batch"));
     ASSERT_EQ(tiny.names(other.next()), batches[batches.size() / 2]) << "a refusal changes nothing";
   }
 }
@@ -335,7 +324,7 @@ TEST(BatchSequence, FailsAtTheSamePlaceWithTheSameSentenceWhetherItReadsAheadOrN
   EXPECT_EQ(places[0], places[1]);
   EXPECT_GT(places[0].pairs, 0u) << "it should not fail at once";
   EXPECT_EQ(sentences[0], sentences[1]);
-  EXPECT_THAT(sentences[0], testing::AllOf(testing::HasSubstr("corpus.h5"), testing::HasSubstr("word id 4")));
+  EXPECT_THAT(sentences[0], AllOf(HasSubstr("corpus.h5"), HasSubstr("word id 4")));
 }
 
 TEST(BatchSequence, EndsWhileItReadsAhead) {
@@ -389,9 +378,8 @@ TEST(BatchSequence, FillsBatchesWithWordsAsEvenlyAsTheirLimitAllows) {
     // How many batches one needs that fills each up to a limit before it begins the next.
     const auto needed = [&](std::uint64_t limit) {
       std::size_t count = 0;
-      for (std::size_t i = 0, first = 0; i < pool.size(); ++i) {
+      for (std::size_t i = 0, first = 0; i < pool.size(); ++i)
         if (i == 0 || (i - first + 1) * (pool[i] + 1) > limit) ++count, first = i;
-      }
       return count;
     };
     const auto end_pool = [&] {
@@ -406,9 +394,8 @@ TEST(BatchSequence, FillsBatchesWithWordsAsEvenlyAsTheirLimitAllows) {
     while (sequence.position().epoch == 0) {
       const BatchSlice slice = sequence.next();
       std::vector<std::size_t> lengths;
-      for (std::size_t i = 0; i < slice.source.size(); ++i) {
+      for (std::size_t i = 0; i < slice.source.size(); ++i)
         lengths.push_back(std::max(slice.source.length(i), slice.target.length(i)));
-      }
       if (!pool.empty() && lengths.front() < pool.back()) end_pool();
       const std::uint64_t size = lengths.size() * (lengths.back() + 1);
       EXPECT_TRUE(lengths.size() == 1 || size <= words) << size << " of " << words;
@@ -529,8 +516,7 @@ TEST(BatchSequence, TakesAnyOptionsButZero) {
   BatchSequence sequence(tiny.corpus, options, 0, 1);
   EXPECT_EQ(sequence.next().source.size(), 50u);
   options.pool_batches = 0;
-  EXPECT_THAT(message_of([&] { BatchSequence none(tiny.corpus, options, 0, 1); }),
-              testing::HasSubstr("pool-batches is 0"));
+  EXPECT_THAT(message_of([&] { BatchSequence none(tiny.corpus, options, 0, 1); }), HasSubstr("pool-batches is 0"));
 }
 
 }  // namespace

@@ -1,20 +1,11 @@
 #include "corpus/byte_source.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/portable.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::corpus {
 namespace {
-
-using testing::HasSubstr;
 
 std::string random_text(std::size_t bytes) {
   Random random(3);
@@ -84,7 +75,7 @@ TEST_P(ByteSourceOf, RefusesWhatIsTruncatedOrDamaged) {
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << random.below(8)));
     write(scratch / "damaged", damaged);
     EXPECT_THAT(message_of([&] { read_all(scratch / "damaged", 1 << 16); }),
-                testing::AnyOf(HasSubstr("damaged"), HasSubstr("truncated")))
+                AnyOf(HasSubstr("damaged"), HasSubstr("truncated")))
         << at;
   }
 }

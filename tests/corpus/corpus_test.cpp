@@ -1,18 +1,18 @@
 #include "rnnsearch/corpus/corpus.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/corpus/format.h"
+#include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "rnnsearch/text/tokenizer.h"
+#include "rnnsearch/text/unicode.h"
 #include "tests/corpus/tiny_corpus.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::corpus {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 TEST(Corpus, ReadsTheSamePairsInAnyPortion) {
   const Scratch scratch;
@@ -50,9 +50,8 @@ TEST(Corpus, IsRefusedInOneSentenceWhenTruncatedOrWithABitFlipped) {
     return message_of([&] { Corpus corpus(scratch / "damaged.h5"); });
   };
   for (std::size_t length = 0; length < whole.size(); length += 1 + whole.size() / 50)
-    ASSERT_THAT(
-        refused(whole.substr(0, length)),
-        AllOf(testing::StartsWith("corpus: "), testing::ContainsRegex("truncated|empty"), HasSubstr("damaged.h5")));
+    ASSERT_THAT(refused(whole.substr(0, length)),
+                AllOf(StartsWith("corpus: "), testing::ContainsRegex("truncated|empty"), HasSubstr("damaged.h5")));
   for (std::size_t k = 0; k < 60; ++k) {
     std::string flipped = whole;
     const std::size_t at = k * (whole.size() - 1) / 59;
@@ -150,7 +149,7 @@ TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
   EXPECT_THAT(refusal_of(content), AllOf(HasSubstr("word id 4"), HasSubstr("has 4 words")));
   content = {};
   content.vocabulary = {"a", "b"};
-  EXPECT_THAT(refusal_of(content), AllOf(testing::StartsWith("corpus: "), HasSubstr("<unk> was expected")));
+  EXPECT_THAT(refusal_of(content), AllOf(StartsWith("corpus: "), HasSubstr("<unk> was expected")));
   content = {};
   content.source_offset = {0, 3, 3};
   EXPECT_THAT(refusal_of(content), AllOf(HasSubstr("pair 1"), HasSubstr("no words")));
@@ -165,6 +164,68 @@ TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
   content = {};
   content.train = "/training";
   EXPECT_THAT(refusal_of(content), HasSubstr("/train/source_offset: there is no such object"));
+}
+
+TEST(CorpusView, CountsEveryPairInOneBarOfEachSide) {
+  const Scratch scratch;
+  const PrepareOptions options = tiny_options(scratch, 500);
+  prepare(options);
+  const Corpus corpus(options.output);
+  Json json = Json::object();
+  json["format"] = "of the caller";
+  describe_corpus(corpus, 2, json);
+  EXPECT_EQ(as_integer(json.at("train").at("pairs")), 500);
+  ASSERT_EQ(as_array(json.at("pairs")).size(), 2U);
+  EXPECT_THAT(as_string(as_array(json.at("pairs"))[1].at("source")), StartsWith("p1"));
+  std::int64_t source = 0, target = 0, next = 1;
+  for (const Json& row : as_array(json.at("train").at("lengths"))) {
+    EXPECT_EQ(as_integer(row.at("from")), next);
+    next = as_integer(row.at("to")) + 1;
+    source += as_integer(row.at("source"));
+    target += as_integer(row.at("target"));
+  }
+  EXPECT_EQ(source, 500);
+  EXPECT_EQ(target, 500);
+  std::ostringstream out;
+  print_corpus(json, out);
+  EXPECT_THAT(out.str(), StartsWith("format                    of the caller\n"));
+  EXPECT_THAT(out.str(), HasSubstr("train                      500"));
+}
+
+TEST(Vocabulary, TurnsWordsIntoIdsAndBack) {
+  const Vocabulary vocabulary({"<unk>", "<s>", "</s>", "the", "cat"}, {5, 0, 2, 9, 1});
+  EXPECT_EQ(vocabulary.size(), 5u);
+  EXPECT_EQ(vocabulary.id("the"), 3u);
+  EXPECT_EQ(vocabulary.word(4), "cat");
+  EXPECT_EQ(vocabulary.id("dog"), kUnknown);
+  EXPECT_EQ(vocabulary.id(""), kUnknown);
+  EXPECT_EQ(vocabulary.counts()[3], 9u);
+  EXPECT_EQ(Vocabulary({"<unk>", "<s>", "</s>"}).counts(), std::vector<std::uint64_t>(3, 0));
+}
+
+TEST(Vocabulary, NeverTakesAWordOfTheTextForASpecialSymbol) {
+  const Vocabulary vocabulary({"<unk>", "<s>", "</s>", "the"});
+  for (const auto symbol : kSpecialSymbols) EXPECT_EQ(vocabulary.id(symbol), kUnknown);
+}
+
+TEST(Vocabulary, RefusesWhatIsNone) {
+  EXPECT_THAT(message_of([] { Vocabulary({"the", "<s>", "</s>"}); }), HasSubstr("<unk> was expected"));
+  EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>"}); }), HasSubstr("</s> was expected"));
+  EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>", "</s>", "a", "b", "a"}); }), HasSubstr("'a' twice"));
+  EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>", "</s>", "a"}, {1, 2}); }), HasSubstr("4 words but 2 counts"));
+}
+
+// The reason for the symbol that it is: see text/bleu_tokenizer.h.
+TEST(Vocabulary, WritesAnUnknownWordAsOneWordOfEveryTokenizer) {
+  const Vocabulary vocabulary({"<unk>", "<s>", "</s>", "a"});
+  EXPECT_EQ(vocabulary.word_in_text(3), "a");
+  const std::string unknown = vocabulary.word_in_text(kUnknown);
+  for (const auto tokenizer : {text::BleuTokenizer::k13a, text::BleuTokenizer::kIntl, text::BleuTokenizer::kChar,
+                               text::BleuTokenizer::kZh, text::BleuTokenizer::kNone}) {
+    EXPECT_THAT(text::split_words(text::tokenize_for_bleu("a " + unknown + " b", tokenizer)),
+                ElementsAre("a", unknown, "b"))
+        << text::name_of(tokenizer);
+  }
 }
 
 }  // namespace

@@ -1,23 +1,29 @@
 // Small corpora and what the tests of this module share.
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/corpus/prepare.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::corpus {
 
 inline std::filesystem::path write_text(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
   return path;
+}
+
+inline PrepareOptions text_options(const Scratch& scratch, const std::string& source, const std::string& target) {
+  PrepareOptions options;
+  options.train = {{write_text(scratch / "train.src", source), write_text(scratch / "train.tgt", target)}};
+  options.output = scratch / "corpus.h5";
+  options.pipeline.tokenizer = "none";
+  return options;
+}
+
+inline std::string words_of(std::span<const WordId> ids, const Vocabulary& vocabulary) {
+  std::string text;
+  for (const WordId id : ids) text += (text.empty() ? "" : " ") + vocabulary.word(id);
+  return text;
 }
 
 /// Options for `pairs` pairs of up to 12 random words; the first source word of pair i is "pI", so that pairs can be
@@ -33,10 +39,7 @@ inline PrepareOptions tiny_options(const Scratch& scratch, std::size_t pairs, st
     for (std::uint64_t k = random.below(12); k > 0; --k) target += " t" + std::to_string(random.below(20));
     target += "\n";
   }
-  PrepareOptions options;
-  options.train = {{write_text(scratch / "train.src", source), write_text(scratch / "train.tgt", target)}};
-  options.output = scratch / "corpus.h5";
-  options.pipeline.tokenizer = "none";
+  PrepareOptions options = text_options(scratch, source, target);
   options.source_words = std::nullopt;
   return options;
 }
@@ -51,9 +54,8 @@ inline std::filesystem::path write_links(const std::filesystem::path& path, cons
   };
   std::string x, y;
   for (std::size_t i = 0; std::getline(source, x) && std::getline(target, y); ++i) {
-    for (std::size_t k = 0; k < i % 7; ++k) {
+    for (std::size_t k = 0; k < i % 7; ++k)
       text += (k > 0 ? " " : "") + std::to_string((i + k) % words(x)) + "-" + std::to_string((i + 3 * k) % words(y));
-    }
     text += "\n";
   }
   return write_text(path, text);

@@ -1,55 +1,34 @@
 #!/usr/bin/env bash
-# translate --forbid, --require, --glossary and --beam-groups, with a model of words and one of subwords: forbidden words stand in no
+# translate --forbid, --require, --glossary and --beam-groups, with a model of words: forbidden words stand in no
 # translation, required ones in all that have room for them, and threads, batches and ranks change nothing; nor do the constraints of other lines.
 # shellcheck disable=SC2046,SC2086  # lists of arguments are strings here, which are split into words
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 "$RNNSEARCH" $(train_arguments words 150) 2>/dev/null
-# Subwords: the translation of a word has its letters twice, so that both sides have frequent subwords.
-awk 'BEGIN {
-  srand(3); split("ba do gi ku le", part, " ")
-  for (i = 0; i < 630; ++i) {
-    source = target = ""
-    for (w = 1 + int(rand() * 4); w > 0; --w) {
-      word = ""; for (k = 1 + int(rand() * 2); k > 0; --k) word = word part[1 + int(rand() * 5)]
-      source = source (source == "" ? "" : " ") word; target = target (target == "" ? "" : " ") word word
-    }
-    print source "." >(i < 600 ? "train.source" : "sub.source"); print target "!" >(i < 600 ? "train.target" : "sub.target")
-  }
-}'
-"$RNNSEARCH" prepare --train-source train.source --train-target train.target --dev-source sub.source --dev-target sub.target \
-  --subwords bpe --source-words 290 --target-words 290 --output corpus.h5 --overwrite >/dev/null 2>&1
-"$RNNSEARCH" $(train_arguments pieces 250) 2>/dev/null
-for model in words pieces; do
-  from=sub.source
-  [[ $model == pieces ]] || from=text/dev.source
-  cp $from $model.source
-  { echo && head -n 8 $from; } >>$model.source
-  # What the model would write often, and a phrase; a word that begins like another one must not forbid it.
-  "$RNNSEARCH" translate --model $model --input $model.source --output $model.plain --precision f32 --beam 4 \
-    --retry-below 0 --maximum-length-ratio 8 2>/dev/null
-  tr ' ' '\n' <$model.plain | grep . | sort | uniq -c | sort -rn | awk '{print $2}' >frequent
-  { sed -n 2p frequent && echo && echo "$(sed -n 1p frequent) $(sed -n 1p frequent)"; } >$model.forbid
-  # Lines without phrases, with one, and with two, one of them unknown to the model.
-  tr -d '!' <${from%source}target | tr ' ' '\n' | sort -u | grep -vxFf <(tr ' ' '\n' <$model.forbid | grep .) >others
-  awk -v one="$(head -n 1 others)" -v two="$(tail -n 1 others)" \
-    '{print NR % 3 == 0 ? "" : NR % 3 == 1 ? two : two "\t" one " strange"}' $model.source >$model.require
-  tr -d '.' <$model.source | tr ' ' '\n' | grep . | sort | uniq -c | sort -rn |
-    awk -v term="strange $(head -n 1 others)" 'NR < 3 {print $2 "\t" (NR == 1 ? term : "odd")} END {print "\nno such\tthing"}' >$model.glossary
-done
+cp text/dev.source source
+{ echo && head -n 8 text/dev.source; } >>source
+# What the model would write often, and a phrase; a word that begins like another one must not forbid it.
+"$RNNSEARCH" translate --model words --input source --output plain --precision f32 --beam 4 --retry-below 0 --maximum-length-ratio 8 2>/dev/null
+tr ' ' '\n' <plain | grep . | sort | uniq -c | sort -rn | awk '{print $2}' >frequent
+{ sed -n 2p frequent && echo && echo "$(sed -n 1p frequent) $(sed -n 1p frequent)"; } >forbid
+# Lines without phrases, with one, and with two, one of them unknown to the model.
+tr ' ' '\n' <text/dev.target | sort -u | grep -vxFf <(tr ' ' '\n' <forbid | grep .) >others
+awk -v one="$(head -n 1 others)" -v two="$(tail -n 1 others)" \
+  '{print NR % 3 == 0 ? "" : NR % 3 == 1 ? two : two "\t" one " strange"}' source >require
+tr ' ' '\n' <source | grep . | sort | uniq -c | sort -rn |
+  awk -v term="strange $(head -n 1 others)" 'NR < 3 {print $2 "\t" (NR == 1 ? term : "odd")} END {print "\nno such\tthing"}' >glossary
 
-# check MODEL LIST WHAT
+# check LIST WHAT
 check() {
   python3 - "$@" <<'PYTHON' || fail "$*"
-import json, re, sys
-model, name, what = sys.argv[1:]
+import json, sys
+name, what = sys.argv[1:]
 lines = lambda name: open(name).read().split("\n")[:-1]
-apart = lambda text: " ".join(re.sub("([!.])", r" \1 ", text).split())  # punctuation is no part of a word
-has = lambda text, phrase: f" {apart(phrase)} " in f" {apart(text)} "
-source, forbidden, required = lines(model + ".source"), [f for f in lines(model + ".forbid") if f], lines(model + ".require")
-glossary = [line.split("\t") for line in lines(model + ".glossary") if line]
-plain, seen = lines(model + ".plain"), 0
+has = lambda text, phrase: f" {phrase} " in f" {text} "
+source, forbidden, required = lines("source"), [f for f in lines("forbid") if f], lines("require")
+glossary = [line.split("\t") for line in lines("glossary") if line]
+plain, seen = lines("plain"), 0
 assert any(has(text, f) for text in plain for f in forbidden), "nothing to forbid"
 for entry in map(json.loads, open(name)):
     line, text = entry["line"], entry["text"]
@@ -70,30 +49,26 @@ assert seen > 10 or "require" not in what and "glossary" not in what
 PYTHON
 }
 
-for model in words pieces; do
-  ln -sf $model.source source
-  for how in "--beam-groups 2 --diversity 1 --n-best 4" "--forbid $model.forbid --require $model.require" \
-    "--glossary $model.glossary --no-repeat-ngram 3" "--forbid $model.forbid --sample --n-best 3"; do
-    [[ $how == *--sample* ]] || how+=" --beam 4 --retry-below 0"
-    everywhere one --model $model $how --maximum-length-ratio 8
-    check $model one "$how"
-  done
+for how in "--beam-groups 2 --diversity 1 --n-best 4" "--forbid forbid --require require" "--glossary glossary --no-repeat-ngram 3" \
+  "--forbid forbid --sample --n-best 3"; do
+  [[ $how == *--sample* ]] || how+=" --beam 4 --retry-below 0"
+  everywhere one --model words $how --maximum-length-ratio 8
+  check one "$how"
 done
 
 # Lines that lack something are named, and the line with an empty source is one of them.
-ln -sf words.source source
-translated short --model words --require words.require --maximum-length 2 --beam 4
+translated short --model words --require require --maximum-length 2 --beam 4
 [[ $(<err) == *"source, line 2: the translation lacks 1 of the required phrases"* ]] || fail "the short line: $(<err)"
 [[ $(<err) != *"line 3:"* ]] || fail "a line without phrases is named: $(<err)"
 
 # Lines of JSON have their own phrases.
-"$RNNSEARCH" translate --model words --precision f32 --input words.source --require words.require --output plain --beam 4 2>/dev/null
-paste -d'|' words.source words.require | sed 's/\(.*\)|\(.*\)/{"source": "\1", "require": ["\2"]}/; s/\t/", "/' |
+"$RNNSEARCH" translate --model words --precision f32 --input source --require require --output required --beam 4 2>/dev/null
+paste -d'|' source require | sed 's/\(.*\)|\(.*\)/{"source": "\1", "require": ["\2"]}/; s/\t/", "/' |
   "$RNNSEARCH" translate --model words --precision f32 --stream --input-format json --beam 4 2>/dev/null |
-  sed 's/^{"id":null,"translation":"\([^"]*\)".*}$/\1/' | cmp - plain || fail "phrases of JSON"
-translate=("$RNNSEARCH" translate --model words --input words.source)
-head -n 5 words.require >short
-refused 1 "--require short has 5 lines but words.source has more" "${translate[@]}" --require short
+  sed 's/^{"id":null,"translation":"\([^"]*\)".*}$/\1/' | cmp - required || fail "phrases of JSON"
+translate=("$RNNSEARCH" translate --model words --input source)
+head -n 5 require >short
+refused 1 "--require short has 5 lines but source has more" "${translate[@]}" --require short
 printf 'a\tb\n\na b\n' >bad
 refused 1 "bad, line 3: 'a b' is not a source term, a tab and a target term" "${translate[@]}" --glossary bad
 refused 1 "missing" "${translate[@]}" --forbid missing

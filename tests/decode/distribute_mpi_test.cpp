@@ -1,21 +1,14 @@
 #include "rnnsearch/decode/translate_lines.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/meet.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/test.h"
 #include "tests/support/watchdog.h"
 
 namespace rnnsearch::decode {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 using support::communicator;
 

@@ -1,20 +1,12 @@
 // Small models with random weights, and sentences for them: what the tests of this folder translate.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/vocabulary.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/model/model.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::decode {
 

@@ -1,19 +1,9 @@
-// Every number of a translation against the slow reference of tests/support/reference_search.h.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <ostream>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
+// Every number of a translation against the slow reference of tests/decode/reference_search.h.
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/decode/translate.h"
 #include "tests/decode/random_model.h"
-#include "tests/decode/reference_system.h"
-#include "tests/support/reference_search.h"
+#include "tests/decode/reference_search.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::decode {
 namespace {
@@ -54,9 +44,8 @@ void expect_same(const Translation& found, const reference::Hypothesis& expected
   for (std::size_t i = 0; i < found.word_scores.size(); ++i) {
     expect_close(static_cast<double>(found.word_scores[i]), expected.word_scores[i], what + ", a word's score");
     const auto& p = expected.p[i];
-    for (std::size_t j = 0; j < Tx; ++j) {
+    for (std::size_t j = 0; j < Tx; ++j)
       expect_close(static_cast<double>(found.alignment.at(i * Tx + j)), p[j], what + ", a weight");
-    }
     const auto most = static_cast<std::uint32_t>(std::max_element(p.begin(), p.end()) - p.begin());
     EXPECT_TRUE(Tx == 0 || found.attended.at(i) == most) << what;
   }

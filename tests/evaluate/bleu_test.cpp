@@ -1,9 +1,7 @@
 #include "rnnsearch/evaluate/metrics.h"
 
-#include <gtest/gtest.h>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/version.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -98,6 +96,51 @@ TEST(Signature, HasTheKeysOfSacrebleuInItsOrder) {
   options.lowercase = options.effective_order = true;
   EXPECT_EQ(signature(options, 1), "nrefs:1|case:lc|eff:yes|tok:none|smooth:floor[0.10]" + version);
   EXPECT_EQ(signature(with(Smoothing::kAddK), 1), "nrefs:1|case:mixed|eff:no|tok:none|smooth:add-k[1.00]" + version);
+}
+
+using Lines = std::vector<std::string>;
+
+constexpr ChrfOptions kChrf{}, kChrfPlusPlus{.word_orders = 2};
+
+double chrf(const Lines& hypotheses, const std::vector<Lines>& references, const ChrfOptions& options = kChrf) {
+  return corpus_chrf(hypotheses, references, options);
+}
+double chrf(const std::string& hypothesis, const std::string& reference, const ChrfOptions& options = kChrf) {
+  return chrf(Lines{hypothesis}, {{reference}}, options);
+}
+
+TEST(Chrf, TakesTextsOfManyDifferentCharacters) {
+  // Chinese characters, all different, of which the last is another one in the reference: one n-gram of each order.
+  constexpr int kCount = 3000;
+  std::string line;
+  const auto character = [](int c) {
+    return std::string{static_cast<char>(0xE4 + c / 4096), static_cast<char>(0x80 + c / 64 % 64),
+                       static_cast<char>(0x80 + c % 64)};
+  };
+  for (int c = 0; c + 1 < kCount; ++c) line += character(c);
+  double sum = 0;
+  for (int n = 1; n <= 6; ++n) sum += 1 - 1.0 / (kCount - n + 1);
+  EXPECT_NEAR(chrf(line + character(kCount), line + character(kCount + 1)), 100 * sum / 6, 1e-9);
+}
+
+TEST(Chrf, HasTheScoresOfSimplePairs) {
+  EXPECT_EQ(chrf("a", "a"), 100);   // of one order only
+  EXPECT_EQ(chrf("aa", "ab"), 25);  // half of the characters, none of the pairs
+  EXPECT_EQ(chrf("abcdefg", "hijklmnop"), 0);
+  EXPECT_EQ(chrf("", "b"), 0);
+  EXPECT_EQ(chrf("a", ""), 0);
+  EXPECT_EQ(chrf("", ""), 0);
+  EXPECT_EQ(chrf("a b c", "abc"), 100) << "white space does not count";
+  EXPECT_LT(chrf("a b c", "abc", kChrfPlusPlus), 100) << "words do";
+  EXPECT_EQ(chrf("The Cat", "the cat", {.lowercase = true}), 100);
+  EXPECT_LT(chrf("The Cat", "the cat"), 100);
+}
+
+TEST(Chrf, SignsAsSacrebleu) {
+  const std::string version = std::string("|version:rnnsearch-") + kVersion;
+  EXPECT_EQ(signature(kChrf, 1), "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no" + version);
+  EXPECT_EQ(signature({.word_orders = 2, .lowercase = true}, 2, Bootstrap{}),
+            "nrefs:2|bs:1000|seed:12345|case:lc|eff:yes|nc:6|nw:2|space:no" + version);
 }
 
 }  // namespace

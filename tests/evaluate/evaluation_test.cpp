@@ -1,13 +1,7 @@
 #include "rnnsearch/evaluate/evaluation.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/version.h"
@@ -15,6 +9,7 @@
 #include "rnnsearch/text/unicode.h"
 #include "tests/evaluate/mean_of.h"
 #include "tests/evaluate/two_systems.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::evaluate {
 namespace {
@@ -383,13 +378,6 @@ TEST(LengthChart, PutsPointsOfOnePlaceSideBySideAndLeavesOutBucketsWithoutSenten
   }
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 TEST(LengthChart, StaysWithinEightyColumnsOfPlainAscii) {
   std::vector<std::string> labels{"up to 10"};
   for (std::size_t edge = 20; edge <= 80; edge += 10) labels.push_back(fmt::format("{}-{}", edge - 9, edge));
@@ -401,7 +389,8 @@ TEST(LengthChart, StaysWithinEightyColumnsOfPlainAscii) {
         system(fmt::format("system {}", s), labels, std::vector<Point>(9, {60.0 + double(s), 1000})));
   }
   const std::string chart = render_length_chart(evaluation);
-  for (const std::string& line : lines_of(chart)) EXPECT_LE(line.size(), 80u) << line;
+  std::istringstream lines(chart);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
   for (const char c : chart) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~'));
   // Short labels, because the long ones do not fit.
   EXPECT_NE(chart.find("\n        <=10    11-20 "), std::string::npos) << chart;
@@ -518,9 +507,8 @@ TEST(ToJson, LeavesOutWhatWasNotAskedFor) {
   EXPECT_EQ(find_member(json, "sentences"), nullptr);
   const Json& system = as_array(json.at("systems"))[0];
   EXPECT_TRUE(system.at("without_unknown_words").is_null());
-  for (const char* name : {"by_unknown_share", "by_rarest_word", "words_by_frequency", "chrF"}) {
+  for (const char* name : {"by_unknown_share", "by_rarest_word", "words_by_frequency", "chrF"})
     EXPECT_EQ(find_member(system, name), nullptr) << name;
-  }
 }
 
 TEST(FromJson, GivesTheEvaluationThatWasWritten) {

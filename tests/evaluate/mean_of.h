@@ -1,9 +1,8 @@
 // The means of sequence accuracy over sequences, computed in the plainest way.
 #pragma once
 
-#include <vector>
-
 #include "rnnsearch/evaluate/metrics.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::evaluate {
 

@@ -1,18 +1,9 @@
 #include "rnnsearch/evaluate/metrics.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::evaluate {
 namespace {

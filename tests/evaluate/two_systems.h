@@ -1,11 +1,9 @@
 // The output of two systems on one test set, for tests of what an evaluation is written as.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "rnnsearch/evaluate/evaluation.h"
 #include "rnnsearch/text/unicode.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::evaluate {
 

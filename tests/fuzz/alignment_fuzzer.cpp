@@ -57,9 +57,8 @@ void check_gold(const std::filesystem::path& path, std::uint32_t first_index) {
     evaluate::AlignmentStatistics sum;
     for (std::size_t i = 0; i < gold.size(); ++i) sum += evaluate::sentence_statistics(links[i], gold[i]);
     const evaluate::AlignmentScore score = evaluate::alignment_score_of(sum);
-    for (const double part : {score.error_rate, score.precision, score.recall, score.f1}) {
+    for (const double part : {score.error_rate, score.precision, score.recall, score.f1})
       require(part >= 0 && part <= 1, "a score that is not from 0 to 1");
-    }
     require(&links != &possible || score.error_rate == 0, "the possible links have errors");
   }
 }
@@ -77,11 +76,8 @@ void check_links(const std::filesystem::path& path, std::uint32_t first_index) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch::fuzz;
-  Input input(data, size);
+void rnnsearch::fuzz::run(Input input) {
   const std::uint8_t how = input.byte();
   const auto path = written("links", input.rest());
   (how & 1 ? check_gold : check_links)(path, how >> 1 & 1);
-  return 0;
 }

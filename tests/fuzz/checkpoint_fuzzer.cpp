@@ -57,9 +57,8 @@ void load(const std::filesystem::path& path) {
               loaded.target_vocabulary.size() == loaded.model.options().target_words,
           "vocabularies of other sizes than the model's");
   for (const auto* vocabulary : {&loaded.source_vocabulary, &loaded.target_vocabulary}) {
-    for (const std::string& word : vocabulary->words()) {
+    for (const std::string& word : vocabulary->words())
       require(!text::first_invalid_utf8(word) && word.find('\n') == word.npos, "a word that is none");
-    }
   }
   loaded.pipeline.to_words("a b", corpus::Side::kSource);
   Sentences sentences;
@@ -91,11 +90,8 @@ void resume(const std::filesystem::path& path) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch;
-  using namespace rnnsearch::fuzz;
+void rnnsearch::fuzz::run(Input input) {
   static const HostileFile good = good_checkpoint();
-  Input input(data, size);
   const auto path = scratch("checkpoint.h5");
   const auto kind = good.write(path, input);
   const bool loaded = accepted([&] { load(path); });
@@ -103,5 +99,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   accepted([&] { train::arithmetic_of(path); });
   require((loaded && resumed) || kind != HostileFile::Kind::kGood, "a good checkpoint was refused");
   require((!loaded && !resumed) || kind != HostileFile::Kind::kBrokenSeal, "read against its seal's digest");
-  return 0;
 }

@@ -161,9 +161,8 @@ bool same_value(std::string_view given, std::string_view shown) {
 
 std::vector<std::string> texts_of(const std::string& name, const Values& values) {
   std::vector<std::string> texts;
-  for (const auto& [other, text] : values) {
+  for (const auto& [other, text] : values)
     if (other == name) texts.push_back(text);
-  }
   return texts;
 }
 
@@ -335,8 +334,6 @@ void fuzz(Arguments arguments) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch::fuzz;
-  fuzz(arguments_in(Input(data, size).rest()));
-  return 0;
+void rnnsearch::fuzz::run(Input input) {
+  fuzz(arguments_in(input.rest()));
 }

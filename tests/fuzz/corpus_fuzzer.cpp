@@ -49,9 +49,8 @@ HostileFile good_corpus() {
 
 void check_words(const Sentences& sentences, std::size_t vocabulary) {
   require(sentences.offsets.front() == 0 && sentences.offsets.back() == sentences.words.size(), "offsets lead outside");
-  for (std::size_t i = 0; i < sentences.size(); ++i) {
+  for (std::size_t i = 0; i < sentences.size(); ++i)
     require(sentences.offsets[i] <= sentences.offsets[i + 1], "offsets do not ascend");
-  }
   for (const WordId id : sentences.words) {
     require(id < vocabulary, "an id beyond the vocabulary");
     require(id != kStart && id != kEnd, "a word that is <s> or </s>");
@@ -59,9 +58,8 @@ void check_words(const Sentences& sentences, std::size_t vocabulary) {
 }
 
 void check_text(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
+  for (const std::string& line : lines)
     require(!text::first_invalid_utf8(line) && line.find('\n') == line.npos, "a raw line that is none");
-  }
 }
 
 void read_all(const std::filesystem::path& path) {
@@ -111,14 +109,11 @@ void read_all(const std::filesystem::path& path) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch::fuzz;
+void rnnsearch::fuzz::run(Input input) {
   static const HostileFile good = good_corpus();
-  Input input(data, size);
   const auto path = scratch("corpus.h5");
   const auto kind = good.write(path, input);
   const bool read = accepted([&] { read_all(path); });
   require(read || kind != HostileFile::Kind::kGood, "a good corpus was refused");
   require(!read || kind != HostileFile::Kind::kBrokenSeal, "a corpus that does not have its seal's digest was read");
-  return 0;
 }

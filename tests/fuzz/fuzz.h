@@ -1,5 +1,5 @@
-// What the fuzzers share. Each *_fuzzer.cpp defines LLVMFuzzerTestOneInput for libFuzzer; without clang, replay.cpp
-// runs the same function over seeds and past findings.
+// What the fuzzers share. Each *_fuzzer.cpp defines `run`, which entry.cpp calls for libFuzzer, or without clang for each
+// of some files.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,6 @@
 
 #include "rnnsearch/base/error.h"
 #include "tests/support/scratch.h"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace rnnsearch::fuzz {
 
@@ -42,7 +40,7 @@ bool accepted(Act&& act) {
 /// The input's bytes, one after the other, and zeros behind them.
 class Input {
  public:
-  Input(const std::uint8_t* data, std::size_t size) : bytes_(reinterpret_cast<const char*>(data), size) {}
+  explicit Input(std::string_view bytes) : bytes_(bytes) {}
 
   bool empty() const { return bytes_.empty(); }
   std::uint8_t byte() {
@@ -72,6 +70,9 @@ class Input {
  private:
   std::string_view bytes_;
 };
+
+/// Tries one input; a finding ends the process.
+void run(Input input);
 
 /// A file of this process's own, in $TMPDIR; a folder in memory is fastest.
 inline std::filesystem::path scratch(const std::string& name) {

@@ -18,18 +18,16 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch;
-  using namespace rnnsearch::fuzz;
+void rnnsearch::fuzz::run(Input input) {
   using namespace rnnsearch::evaluate;
-  const std::string text(reinterpret_cast<const char*>(data), size);
+  const std::string text(input.rest());
   std::vector<FeatureWeight> weights;
   accepted([&] { weights = read_weights(text, "weights"); });
   NBestList list;
-  if (!accepted([&] { list = read_n_best_list(lines_of(text), "a list"); })) return 0;
-  if (list.lines.empty()) return 0;  // an empty file, which commands refuse
+  if (!accepted([&] { list = read_n_best_list(lines_of(text), "a list"); })) return;
+  if (list.lines.empty()) return;  // an empty file, which commands refuse
   const std::vector<std::string> added{"added-1"};
-  if (!accepted([&] { check_feature_names(list, added); })) return 0;
+  if (!accepted([&] { check_feature_names(list, added); })) return;
   std::vector<double> values;
   for (const auto& line : list.lines) {
     require(!line.empty(), "a line without translations");
@@ -50,5 +48,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(back.lines[i][k].features == list.lines[i][k].features, "numbers come back as others");
     }
   }
-  return 0;
 }

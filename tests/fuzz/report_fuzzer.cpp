@@ -85,9 +85,8 @@ void check_shape(const pugi::xml_node& node) {
 void check_page(const std::string& page) {
   static const std::string empty = report::html_page({});
   require(!text::first_invalid_utf8(page), "a page that is no UTF-8");
-  for (const char* mark : {"<script", "</script", "<style", "<body", "<html"}) {
+  for (const char* mark : {"<script", "</script", "<style", "<body", "<html"})
     require(count(page, mark) == count(empty, mark), "a page with parts that the input made");
-  }
   require(count(page, "<svg") == count(page, "</svg>"), "a picture that does not end");
   for (std::size_t begin = 0; (begin = page.find("<svg", begin)) != page.npos; ++begin) {
     const std::size_t end = page.find("</svg>", begin) + 6;
@@ -139,15 +138,11 @@ void check_markdown(const std::string& text) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch;
-  using namespace rnnsearch::fuzz;
-  Input input(data, size);
+void rnnsearch::fuzz::run(Input input) {
   const std::uint8_t kind = input.byte();
   report::Report report;
-  if (!accepted([&] { report = report_of(kind, input.rest()); })) return 0;
+  if (!accepted([&] { report = report_of(kind, input.rest()); })) return;
   check_page(report::html_page(report));
   check_markdown(report::markdown_tables(report));
   for (const report::CsvFile& file : report::csv_files(report)) check_csv(file.content);
-  return 0;
 }

@@ -107,9 +107,8 @@ std::string changed_rules(std::string rules, Input& input) {
   std::vector<std::uint32_t> units(bytes / sizeof bytes);
   std::memcpy(units.data(), rules.data() + sizeof bytes, bytes);
   std::vector<std::size_t> used;
-  for (std::size_t i = 0; i < units.size(); ++i) {
+  for (std::size_t i = 0; i < units.size(); ++i)
     if (units[i] != 0) used.push_back(i);
-  }
   for (std::size_t changes = input.below(4); changes > 0; --changes) {
     std::uint32_t& unit = units[used[input.below(used.size())]];
     switch (input.byte() % 4) {
@@ -253,10 +252,8 @@ void check_codes(const Subwords& subwords, std::string_view given) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch::fuzz;
+void rnnsearch::fuzz::run(Input input) {
   static const Models models;
-  Input input(data, size);
   const std::size_t which = input.below(16);
   const std::string_view given = input.take(input.below(32));
   Subwords subwords;
@@ -272,5 +269,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(!good, "a good model was refused");
     }
   }
-  return 0;
 }

@@ -66,16 +66,14 @@ void read_pairs(const corpus::TextFiles& files) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch::fuzz;
-  Input input(data, size);
+void rnnsearch::fuzz::run(Input input) {
   const std::uint8_t how = input.byte();
   if ((how & 3) == 3) {  // two files, cut where a line says so
     const std::string_view rest = input.rest();
     const std::size_t cut = rest.find("\n====\n");
     const auto source = written("source", rest.substr(0, cut));
     read_pairs({source, written("target", cut == rest.npos ? rest : rest.substr(cut + 6))});
-    return 0;
+    return;
   }
   const auto path = written("text", input.rest());
   if ((how & 3) == 2) {
@@ -83,5 +81,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     read_lines(path, how);
   }
-  return 0;
 }

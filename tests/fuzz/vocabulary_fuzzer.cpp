@@ -4,10 +4,7 @@
 #include "rnnsearch/text/unicode.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rnnsearch;
-  using namespace rnnsearch::fuzz;
-  Input input(data, size);
+void rnnsearch::fuzz::run(Input input) {
   const std::uint8_t how = input.byte();
   std::vector<std::string> words;
   if (how & 1) words.assign(corpus::kSpecialSymbols.begin(), corpus::kSpecialSymbols.end());
@@ -20,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (how & 4 && !words.empty()) words.back() += "\nx";
   corpus::Vocabulary vocabulary;
-  if (!accepted([&] { vocabulary = corpus::Vocabulary(words, counts); })) return 0;
+  if (!accepted([&] { vocabulary = corpus::Vocabulary(words, counts); })) return;
   require(vocabulary.size() >= 3 && vocabulary.counts().size() == vocabulary.size(), "a vocabulary without its parts");
   for (std::size_t i = 0; i < vocabulary.size(); ++i) {
     const std::string& word = vocabulary.words()[i];
@@ -36,5 +33,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const corpus::Vocabulary again = corpus::read_vocabulary(storage::File::open(path), "source");
   require(again.words() == vocabulary.words() && again.counts() == vocabulary.counts(), "it comes back as another");
-  return 0;
 }

@@ -2,20 +2,6 @@
 // every compiler. The digests below are the promise: a sum whose order depends on the width changes one of them on some
 // machine, or with RNNSEARCH_SIMD=avx2, with which the test runs once more. Who changes the arithmetic on purpose
 // changes the digest; the failure prints it.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <bit>
-#include <deque>
-#include <filesystem>
-#include <functional>
-#include <iterator>
-#include <regex>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/kernels/cells.h"
@@ -29,6 +15,7 @@
 #include "rnnsearch/kernels/softmax.h"
 #include "rnnsearch/kernels/top_words.h"
 #include "tests/kernels/guarded.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -289,9 +276,8 @@ TEST(Bits, AreComparedForEveryDispatchedKernel) {
   for (const auto& file : std::filesystem::recursive_directory_iterator(RNNSEARCH_KERNEL_SOURCES)) {
     if (file.path().extension() != ".cpp") continue;
     const std::string text = read_file(file.path());
-    for (std::sregex_iterator match(text.begin(), text.end(), dispatched), end; match != end; ++match) {
+    for (std::sregex_iterator match(text.begin(), text.end(), dispatched), end; match != end; ++match)
       EXPECT_TRUE(compared.count((*match)[1])) << (*match)[1] << " of " << file.path() << " has no case in this test";
-    }
   }
 }
 

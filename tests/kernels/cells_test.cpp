@@ -1,15 +1,8 @@
 #include "rnnsearch/kernels/cells.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "tests/kernels/guarded.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -117,9 +110,8 @@ TEST(GatesTest, BackwardFollowsTheDerivatives) {
     Guarded<Real> reset(kRows, n, 1, 2);
     gates_backward(
         {reset_gradient.read(), r.read(), previous.read(), x.view(), previous_gradient.view(), reset.view()});
-    for (std::size_t i = 0; i < kRows; ++i) {
+    for (std::size_t i = 0; i < kRows; ++i)
       for (std::size_t j = 0; j < n; ++j) ASSERT_EQ(reset(i, j), r(i, j) * previous(i, j)) << "r o h', " << what;
-    }
     ASSERT_TRUE(close(x, x_gradient, allowed, "dL/dx, " + what));
     ASSERT_TRUE(close(previous_gradient, carried, allowed, "dL/dh', " + what));
   }

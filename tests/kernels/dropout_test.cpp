@@ -1,11 +1,7 @@
 #include "rnnsearch/kernels/dropout.h"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <vector>
-
 #include "tests/kernels/guarded.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -63,9 +59,8 @@ TEST(DropoutKernel, LeavesEverythingWithoutAShareAndHidesNoNaNThatIsKept) {
   const std::vector<std::uint64_t> sentences{1, 2};
   x.fill([] { return NAN; });
   drop({.share = 0.25, .key = kKey, .sentences = sentences}, x.view());
-  for (std::size_t i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t k = 0; k < 9; ++k) EXPECT_EQ(std::isnan(x(i, k)), !is_dropped(0.25, i + 1, 0, k));
-  }
 }
 
 TEST(DropoutKernel, DropsWholeRowsByTheirFirstUnit) {
@@ -120,9 +115,8 @@ TEST(DropoutMasks, KeepTheirShareAndTheExpectation) {
       const std::size_t lines = columns ? W : R, length = columns ? R : W;
       for (std::size_t line = 0; line < lines; ++line) {
         double one = 0;
-        for (std::size_t i = 0; i < length; ++i) {
+        for (std::size_t i = 0; i < length; ++i)
           one += static_cast<double>(columns ? x[i * W + line] : x[line * W + i]);
-        }
         const double of_line = std::sqrt(share / (1 - share) / static_cast<double>(length));
         ASSERT_NEAR(one / static_cast<double>(length), 1, 5.5 * of_line) << share << ", line " << line;
       }

@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/vector-inl.h"
+#include "tests/support/test.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rnnsearch::kernels::HWY_NAMESPACE {
@@ -30,13 +31,6 @@ float sum_all(std::size_t n, const float* x) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "kernels/dispatch.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/instruction_set.h"

@@ -1,16 +1,9 @@
 #include "rnnsearch/kernels/gemm.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/precision.h"
 #include "tests/kernels/guarded.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -132,9 +125,8 @@ TEST(Gemm, RoundsNoMoreThanItsHeaderSays) {
       product.run();
       const std::vector<double> found = product.c.values();
       const double unit = sizeof(Real) == 4 ? 0x1p-24 : 1e-15;
-      for (std::size_t i = 0; i < found.size(); ++i) {
+      for (std::size_t i = 0; i < found.size(); ++i)
         ASSERT_LE(std::abs(found[i] - expected[i]), unit * static_cast<double>(K + 1) * magnitude[i]) << product.name();
-      }
     }
   }
 }
@@ -212,9 +204,8 @@ TEST(Gemm, HasTheSameBitsHoweverFarApartTheRowsOfAAre) {
   near.normal(random);
   b.normal(random);
   for (std::size_t i = 0; i < M; ++i) std::copy_n(near.row(i).data(), K, far.row(i).data());
-  for (std::size_t k = 0; k < K; ++k) {
+  for (std::size_t k = 0; k < K; ++k)
     for (std::size_t j = 0; j < N; ++j) b_transposed(j, k) = b(k, j);
-  }
   PackedMatrix packed;
   packed.pack(b.read());
   multiply(near.read(), b.read(), first.view());

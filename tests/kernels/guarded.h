@@ -1,22 +1,12 @@
 // Operands for the kernel tests: misaligned views, rows further apart than they are wide, and guard values around.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <functional>
 #include <initializer_list>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 

@@ -1,16 +1,10 @@
 #include "kernels/products/product_tiles.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "rnnsearch/kernels/precision.h"
 #include "tests/kernels/product_forms.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 namespace {

@@ -1,18 +1,11 @@
 #include "rnnsearch/kernels/precision.h"
 
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <vector>
-
 #include "kernels/products/amx_tile.h"
 #include "kernels/products/product_tiles.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gemm.h"
 #include "tests/kernels/product_forms.h"
-#include "tests/support/message_of.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -116,9 +109,8 @@ struct ModelUnit {
     for (std::size_t m = 0; m < rows[A]; ++m) {
       for (std::size_t k = 0; k < 16; ++k) {
         for (std::size_t n = 0; n < 16; ++n) {
-          for (std::size_t half = 0; half < 2; ++half) {
+          for (std::size_t half = 0; half < 2; ++half)
             sums[C][m][n] += of_high_half(operands[A][m][2 * k + half]) * of_high_half(operands[B][k][2 * n + half]);
-          }
         }
       }
     }

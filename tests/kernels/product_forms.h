@@ -2,14 +2,9 @@
 // be.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <vector>
-
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gemm.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 

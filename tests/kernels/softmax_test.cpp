@@ -1,17 +1,9 @@
 #include "rnnsearch/kernels/softmax.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "rnnsearch/kernels/rows.h"
 #include "tests/kernels/guarded.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 namespace {

@@ -1,17 +1,9 @@
 #include "rnnsearch/kernels/top_words.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/kernels/softmax.h"
 #include "tests/kernels/guarded.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
 namespace {
@@ -91,9 +83,8 @@ TEST(TopWordsTest, FindsTheBestWordsInEveryVocabulary) {
 TEST(TopWords, FindsTheBestWordsInBfloat16) {
   set_precision(Precision::kBFloat16);
   for (const std::size_t K : {7u, 513u, 1100u}) {
-    for (const std::size_t R : {1u, 40u}) {
+    for (const std::size_t R : {1u, 40u})
       ASSERT_TRUE(follows_the_definition(R, K, 12, "K = " + std::to_string(K) + ", R = " + std::to_string(R)));
-    }
   }
   set_precision(Precision::kFloat32);
 }

@@ -1,19 +1,11 @@
 // What the tests of the layers share: matrices that own their memory, and the central-difference check.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "rnnsearch/base/matrix.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/sentences.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::layers {
 
@@ -41,9 +33,8 @@ inline double weighted_sum(const Matrix& weighting, ConstMatrix result) {
   EXPECT_EQ(weighting.rows, result.rows);
   EXPECT_EQ(weighting.cols, result.cols);
   double sum = 0;
-  for (std::size_t i = 0; i < result.rows; ++i) {
+  for (std::size_t i = 0; i < result.rows; ++i)
     for (std::size_t j = 0; j < result.cols; ++j) sum += weighting.values[i * result.cols + j] * result(i, j);
-  }
   return sum;
 }
 

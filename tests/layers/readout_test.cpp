@@ -1,13 +1,8 @@
 #include "rnnsearch/layers/readout.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <string>
-
+#include "rnnsearch/layers/embedding.h"
 #include "tests/layers/fixtures.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::layers {
 namespace {
@@ -133,9 +128,8 @@ void Readouts::expect_central_differences(double label_smoothing, const std::vec
   check("E", weights.E, gradient.E);
   const auto check_input = [&](const char* name, Matrix& values, std::size_t column) {
     std::vector<double> of;
-    for (std::size_t i = 0; i < R; ++i) {
+    for (std::size_t i = 0; i < R; ++i)
       of.insert(of.end(), inputs.view().row(i) + column, inputs.view().row(i) + column + values.cols);
-    }
     expect_gradient(name, values.span(), of, 0, loss);
   };
   check_input("state", state, 0);
@@ -223,15 +217,53 @@ TEST(ReadoutBlocks, GiveEachRowTheLossItHasAlone) {
   for (std::size_t i = 0; i < R; i += 61) {
     const std::size_t count = std::min<std::size_t>(61, R - i);
     Matrix some = rows_gradient(i, count, alone, alone_gradient);
-    for (std::size_t k = 0; k < some.values.size(); ++k) {
+    for (std::size_t k = 0; k < some.values.size(); ++k)
       ASSERT_NEAR(rows.values[i * rows.cols + k], some.values[k], 1e-12) << "row " << i + k / rows.cols;
-    }
   }
   for (std::size_t i = 0; i < R; ++i) ASSERT_NEAR(together[i], alone[i], 1e-12) << i;
-  for (std::size_t k = 0; k < together_gradient.W_o.values.size(); ++k) {
+  for (std::size_t k = 0; k < together_gradient.W_o.values.size(); ++k)
     ASSERT_NEAR(together_gradient.W_o.values[k], alone_gradient.W_o.values[k], 1e-10) << k;
-  }
   for (std::size_t k = 0; k < K; ++k) ASSERT_NEAR(together_gradient.b_w.values[k], alone_gradient.b_w.values[k], 1e-10);
+}
+
+TEST(Embedding, TakesTheWordsRowsAndAddsTheBias) {
+  Random random(1);
+  Matrix E = random_matrix(random, 6, 3), bias = random_matrix(random, 1, 3), output(3, 3);
+  const std::vector<WordId> words = {4, 0, 4};
+  EmbeddingTable{.weights = {E.view(), bias.span()}}.forward(words, output.view());
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(output.view()(i, j), E.view()(words[i], j) + bias.values[j]);
+  EmbeddingTable{.weights = {E.view(), {}}}.forward(words, output.view());
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(output.view()(i, j), E.view()(words[i], j));
+}
+
+TEST(Embedding, BackwardEqualsCentralDifferencesWithRepeatedWords) {
+  Random random(2);
+  const std::vector<WordId> words = {3, 5, 3, 0, 3, 5, 8};
+  for (const bool biased : {true, false}) {
+    Matrix E = random_matrix(random, 9, 4), bias = random_matrix(random, 1, 4), output(words.size(), 4);
+    const Matrix above = random_matrix(random, words.size(), 4);
+    Matrix dE(9, 4), dbias(1, 4, kBefore), from_above = above, earlier = above;
+    RowGradient table(9, 4);
+    const EmbeddingTable embedding{{E.view(), biased ? bias.span() : std::span<double>{}},
+                                   {{}, biased ? dbias.span() : std::span<double>{}},
+                                   &table};
+    const auto loss = [&] {
+      embedding.forward(words, output.view());
+      return weighted_sum(above, output.view());
+    };
+    table.add(words, earlier.view());
+    table.clear();  // what was there before must be gone
+    embedding.backward(words, from_above.view());
+    ASSERT_THAT(table.words(), ElementsAre(3, 5, 0, 8)) << "in the order of the first touch, each once";
+    for (std::size_t i = 0; i < 4; ++i) std::copy_n(table.rows().row(i), 4, dE.view().row(table.words()[i]));
+    expect_gradient("E", E.span(), dE.span(), 0, loss);
+    if (biased) expect_gradient("bias", bias.span(), dbias.span(), kBefore, loss);
+    const std::vector<double> once(table.rows().data, table.rows().data + 16);
+    table.add(words, earlier.view());  // a second batch adds
+    for (std::size_t i = 0; i < 16; ++i) EXPECT_NEAR(table.rows().data[i], 2 * once[i], 1e-14);
+  }
 }
 
 }  // namespace

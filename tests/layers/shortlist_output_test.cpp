@@ -1,15 +1,9 @@
 #include "rnnsearch/layers/shortlist_output.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <set>
-#include <vector>
-
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/softmax.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::layers {
 namespace {
@@ -26,9 +20,8 @@ struct Output {
   Output(std::size_t H_, std::size_t K_) : H(H_), K(K_), W_o(H_ * K_), E(H_ * K_), b_w(K_), t(kSentence.size() * H_) {
     Random random(7);
     for (Real& value : W_o) value = static_cast<Real>(random.normal());
-    for (std::size_t h = 0; h < H; ++h) {
+    for (std::size_t h = 0; h < H; ++h)
       for (std::size_t k = 0; k < K; ++k) E[k * H + h] = W_o[h * K + k];
-    }
     for (Real& value : b_w) value = static_cast<Real>(random.normal());
     for (Real& value : t) value = static_cast<Real>(random.normal());
   }

@@ -1,17 +1,10 @@
 // What the model's tests share: small models of every kind with weights large enough to matter, and random sentences.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <ostream>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/model/model.h"
-#include "tests/support/reference_model.h"
+#include "tests/support/scores.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::model {
 
@@ -34,30 +27,6 @@ inline ModelOptions with(ModelOptions options, const std::string& settings) {
   return options;
 }
 
-/// Attention, the state's word, gate biases, embedding biases, a factored readout: each with and without, all together.
-inline std::vector<Variant> variants(const ModelOptions& widths, std::size_t readout_rank) {
-  std::vector<Variant> all;
-  for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
-    for (const StateWord word : {StateWord::kCurrent, StateWord::kPrevious}) {
-      for (const unsigned biases : {0u, 1u, 2u, 3u}) {
-        for (const std::size_t rank : {std::size_t{0}, readout_rank}) {
-          Variant variant{name_of(attention) + "_" + name_of(word), widths};
-          variant.options.attention = attention;
-          variant.options.state_word = word;
-          variant.options.gate_biases = (biases & 1) != 0;
-          variant.options.embedding_biases = (biases & 2) != 0;
-          variant.options.readout_rank = rank;
-          if (variant.options.gate_biases) variant.name += "_gate_biases";
-          if (variant.options.embedding_biases) variant.name += "_embedding_biases";
-          if (rank > 0) variant.name += "_factored";
-          all.push_back(variant);
-        }
-      }
-    }
-  }
-  return all;
-}
-
 inline ModelOptions widths(std::size_t vocabulary, std::size_t embedding, std::size_t state, std::size_t alignment,
                            std::size_t maxout) {
   ModelOptions options;
@@ -78,9 +47,8 @@ inline void fill(Model& model, std::uint64_t seed) {
     const double scale =
         parameter.shape.size() == 1 ? 0.5 : 1 / std::sqrt(table ? 1.0 : static_cast<double>(parameter.rows()));
     for (std::size_t i = 0; i < parameter.rows(); ++i) {
-      for (std::size_t j = 0; j < parameter.cols(); ++j) {
+      for (std::size_t j = 0; j < parameter.cols(); ++j)
         model.parameters()[parameter.offset + i * parameter.stride + j] = static_cast<Real>(scale * random.normal());
-      }
     }
   }
 }
@@ -93,17 +61,11 @@ inline reference::Parameters named(const Model& model) {
     matrix.rows = parameter.rows();
     matrix.cols = parameter.cols();
     for (std::size_t i = 0; i < matrix.rows; ++i) {
-      for (std::size_t j = 0; j < matrix.cols; ++j) {
+      for (std::size_t j = 0; j < matrix.cols; ++j)
         matrix.values.push_back(static_cast<double>(model.parameters()[parameter.offset + i * parameter.stride + j]));
-      }
     }
   }
   return result;
-}
-
-inline reference::StateReads state_reads(const ModelOptions& options) {
-  return options.state_word == StateWord::kCurrent ? reference::StateReads::kCurrentWord
-                                                   : reference::StateReads::kPreviousWord;
 }
 
 /// Any id may occur, <unk>, <s> and </s> too.
@@ -115,9 +77,7 @@ inline std::vector<WordId> random_sentence(Random& random, std::size_t length, s
 
 inline Sentences random_sentences(Random& random, std::size_t count, std::size_t longest, std::size_t vocabulary) {
   Sentences sentences;
-  for (std::size_t i = 0; i < count; ++i) {
-    sentences.add(random_sentence(random, random.below(longest + 1), vocabulary));
-  }
+  for (std::size_t i = 0; i < count; ++i) sentences.add(random_sentence(random, random.below(longest + 1), vocabulary));
   return sentences;
 }
 

@@ -3,14 +3,8 @@
 // the listing's. Nothing is shared with the model.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <functional>
-#include <numeric>
-#include <vector>
-
 #include "rnnsearch/base/portable.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::notebook {
 
@@ -30,9 +24,8 @@ struct Matrix {
 /// np.dot(W, x)
 inline Vector dot(const Matrix& W, const Vector& x) {
   Vector y(W.rows, 0.0);
-  for (std::size_t i = 0; i < W.rows; ++i) {
+  for (std::size_t i = 0; i < W.rows; ++i)
     for (std::size_t j = 0; j < W.columns; ++j) y[i] += W(i, j) * x.at(j);
-  }
   return y;
 }
 /// np.dot(a.T, b)
@@ -108,20 +101,6 @@ struct EncoderRNN {
 // The cell "attention variants". As printed they are defined and described, never called: bahdanau_score multiplies by
 // v_a.T where v_a [1, n] itself is meant, and s [16] and h [32] have no dot product. So here v_a is a vector, dot and
 // scaled dot get s and h of one width, and general, s.T W h, is for other widths.
-inline double bahdanau_score(const Vector& s, const Vector& h, const Matrix& W_a, const Matrix& U_a,
-                             const Vector& v_a) {
-  return dot(v_a, tanh(dot(W_a, s) + dot(U_a, h)));
-}
-inline double dot_product_score(const Vector& s, const Vector& h) {
-  return dot(s, h);
-}
-inline double scaled_dot_product_score(const Vector& s, const Vector& h) {
-  return dot(s, h) / std::sqrt(static_cast<double>(s.size()));
-}
-inline double general_score(const Vector& s, const Vector& h, const Matrix& W) {
-  return dot(s, dot(W, h));
-}
-
 enum class Score { kBahdanau, kDotProduct, kScaledDotProduct, kGeneral, kFixedContext };
 
 struct BahdanauAttention {
@@ -134,13 +113,13 @@ struct BahdanauAttention {
   double score_of(const Vector& s, const Vector& h) const {
     switch (score) {
       case Score::kDotProduct:
-        return dot_product_score(s, h);
+        return dot(s, h);
       case Score::kScaledDotProduct:
-        return scaled_dot_product_score(s, h);
+        return dot(s, h) / std::sqrt(static_cast<double>(s.size()));
       case Score::kGeneral:
-        return general_score(s, h, W);
+        return dot(s, dot(W, h));
       default:
-        return bahdanau_score(s, h, W_a, U_a, v_a);
+        return dot(v_a, tanh(dot(W_a, s) + dot(U_a, h)));
     }
   }
 
@@ -157,9 +136,8 @@ struct BahdanauAttention {
     }
     result.context.assign(encoder_annotations.front().size(), 0.0);
     for (std::size_t j = 0; j < encoder_annotations.size(); ++j) {
-      for (std::size_t k = 0; k < result.context.size(); ++k) {
+      for (std::size_t k = 0; k < result.context.size(); ++k)
         result.context[k] += result.attention_weights[j] * encoder_annotations[j][k];
-      }
     }
     return result;
   }

@@ -3,26 +3,10 @@
 //
 // The notebook's source has no end symbol, as in its presets. Its start token, output_embedding[0], is the embedding of
 // <s>.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <functional>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "model/impl.h"
-#include "rnnsearch/kernels/gemm.h"
-#include "rnnsearch/kernels/scores.h"
 #include "rnnsearch/model/options.h"
 #include "tests/model/fixtures.h"
 #include "tests/model/notebook.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -32,47 +16,12 @@ using notebook::Score;
 using notebook::Seq2SeqWithAttention;
 using notebook::Vector;
 
-constexpr double kLargestDifference = 1e-12;
+/// To 1e-12 of what the notebook says.
+void expect_near(const char* what, const double* found, const Vector& expected) {
+  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-12) << what << " " << i;
+}
 
-/// The largest absolute difference of every named value.
-class Differences {
- public:
-  explicit Differences(std::string of) : of_(std::move(of)) {}
-  ~Differences() {
-    for (const auto& [name, compared] : all_) {
-      std::printf("[%s] %-26s %5zu numbers, largest difference %.1e\n", of_.c_str(), name.c_str(), compared.count,
-                  compared.largest);
-      EXPECT_LE(compared.largest, kLargestDifference) << of_ << ": " << name;
-    }
-  }
-  Differences(const Differences&) = delete;
-  Differences& operator=(const Differences&) = delete;
-
-  void add(const std::string& name, double found, double expected) {
-    Compared& compared = all_[name];
-    ++compared.count;
-    const double difference = std::abs(found - expected);
-    if (!(difference <= compared.largest)) compared.largest = difference;  // NaN too
-  }
-  void add(const std::string& name, const double* found, const Vector& expected) {
-    for (std::size_t i = 0; i < expected.size(); ++i) add(name, found[i], expected[i]);
-  }
-  std::set<std::string> names() const {
-    std::set<std::string> names;
-    for (const auto& [name, compared] : all_) names.insert(name);
-    return names;
-  }
-
- private:
-  struct Compared {
-    std::size_t count = 0;
-    double largest = 0;
-  };
-  std::string of_;
-  std::map<std::string, Compared> all_;
-};
-
-/// log(softmax(x)), and e_j as far as a softmax sees it.
+/// log(softmax(x))
 Vector log_softmax(Vector x) {
   const double largest = *std::max_element(x.begin(), x.end());
   double sum = 0;
@@ -183,7 +132,6 @@ class Replayed {
   }
 
   Model& model() { return model_; }
-  const Model::Impl& impl() const { return model_.impl(); }
 
   /// The logarithms of softmax probabilities that the notebook's output gives: of itself where it has an entry a word,
   /// else of our output matrix on it. By our word.
@@ -202,46 +150,14 @@ class Replayed {
     return log_softmax(logits);
   }
 
-  /// e_j of one state over one encoded sentence, by the kernel and the projections that the network computes with. Its
-  /// weights say how energies differ; the energy of a key that is added, which makes it 0, says what they are.
-  Vector energies(const Encoded& encoded, std::size_t b, const double* state) const {
-    const ModelOptions& o = model_.options();
-    const kernels::Score& score = o.attention.score();
-    const std::size_t Tx = encoded.source_length(b), C = o.annotation_width();
-    const std::size_t A = score.width(o.state, C, o.alignment), first = encoded.offsets[b];
-    Vector query(state, state + o.state);
-    if (score.projects_query) {
-      const Parameter& W_a = model_.layout().find("attention/W_a");
-      query.assign(A, 0.0);
-      kernels::multiply({state, 1, o.state}, {model_.parameters().data() + W_a.offset, o.state, A, W_a.stride},
-                        {query.data(), 1, A});
-    }
-    const auto own = (score.projects_keys ? encoded.keys : encoded.annotations).view().row_range(first, Tx);
-    Vector keys(own.data, own.data + Tx * A);
-    for (std::size_t a = 0; a < A; ++a) keys.push_back(score.has_v ? -query[a] : 0);  // tanh(q - q) = 0, q . 0 = 0
-    Vector v(A, score.scaled ? 1 / std::sqrt(static_cast<double>(A)) : 1);
-    for (std::size_t a = 0; a < A && score.has_v; ++a) v[a] = value("attention/v_a", 0, a);
-    const std::vector<std::size_t> offsets{0, Tx + 1};
-    const std::vector<std::uint32_t> sentence{0};
-    const Vector annotations((Tx + 1) * C, 0.0);
-    Vector alpha(Tx + 1), context(C);
-    const kernels::ScoredMemory memory{{offsets, {annotations.data(), Tx + 1, C}, {keys.data(), Tx + 1, A}}, &score, v};
-    kernels::scored_attention_forward(
-        {{memory, sentence, {}, {query.data(), 1, A}}, {alpha.data(), 1, Tx + 1}, {context.data(), 1, C}});
-    Vector energies;
-    for (std::size_t j = 0; j < Tx; ++j) energies.push_back(std::log(alpha[j] / alpha[Tx]));
-    return energies;
-  }
-
  private:
   using Value = std::function<double(std::size_t row, std::size_t column)>;
   void set(const std::string& name, const Value& value_at) {
     const Parameter& parameter = model_.layout().find(name);
     EXPECT_TRUE(written_.insert(name).second) << name;
     for (std::size_t i = 0; i < parameter.rows(); ++i) {
-      for (std::size_t j = 0; j < parameter.cols(); ++j) {
+      for (std::size_t j = 0; j < parameter.cols(); ++j)
         model_.parameters()[parameter.offset + i * parameter.stride + j] = value_at(i, j);
-      }
     }
   }
   /// `count` columns of W, which multiply a column vector, as the matrix that a row vector multiplies.
@@ -270,10 +186,10 @@ class Replayed {
   std::set<std::string> written_;
 };
 
-/// What the notebook says of sentence b, and the model: the encoder, each step of greedy decoding in one batch with the
+/// What the notebook says of each sentence, and the model: the encoder, each step of greedy decoding in one batch with the
 /// other sentences, and forced decoding of all at once.
 void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vector<std::size_t>>& sequences,
-             std::size_t max_length, Differences& differences) {
+             std::size_t max_length) {
   Replayed replayed(reference);
   Model& model = replayed.model();
   const bool attends = model.options().attends(), feeds_output = reference.feeds == Feeds::kOutput;
@@ -295,37 +211,29 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
     ASSERT_EQ(encoded.source_length(b), sequences[b].size());
     for (std::size_t j = 0; j < sequences[b].size() && attends; ++j) {
       const std::size_t row = encoded.offsets[b] + j;
-      differences.add("annotations h_j", encoded.annotations.view().row(row), expected[b].annotations[j]);
-      if (reference.decoder.attention.score == Score::kBahdanau) {
-        differences.add("keys U_a h_j", encoded.keys.view().row(row),
-                        notebook::dot(reference.decoder.attention.U_a, expected[b].annotations[j]));
-      }
+      expect_near("annotations h_j", encoded.annotations.view().row(row), expected[b].annotations[j]);
     }
-    if (!attends) differences.add("fixed context", encoded.contexts.view().row(b), expected[b].annotations.back());
-    differences.add("first state", state.states.view().row(b), Vector(n, 0.0));
-    if (feeds_output) differences.add("start token", state.fed.view().row(b), reference.start_token());
+    if (!attends) expect_near("fixed context", encoded.contexts.view().row(b), expected[b].annotations.back());
+    expect_near("first state", state.states.view().row(b), Vector(n, 0.0));
+    if (feeds_output) expect_near("start token", state.fed.view().row(b), reference.start_token());
   }
 
   // Greedy decoding, all sentences a step at a time.
   std::vector<std::uint32_t> same(B);
   std::iota(same.begin(), same.end(), 0u);
   for (std::size_t i = 0; i < max_length; ++i) {
-    std::vector<double> log_p(B * K), alpha(B * longest), before;
-    for (std::size_t b = 0; b < B; ++b) {
-      before.insert(before.end(), state.states.view().row(b), state.states.view().row(b) + n);
-    }
+    std::vector<double> log_p(B * K), alpha(B * longest);
     model.predict(encoded, state, {{log_p.data(), B, K}, {alpha.data(), B, longest}});
     std::vector<WordId> word(B);
     for (std::size_t b = 0; b < B; ++b) {
       const notebook::AttentionDecoder::Step& step = expected[b].steps[i];
       if (attends) {
         Vector weights = step.attention_weights;
-        differences.add("energies e_ij", replayed.energies(encoded, b, before.data() + b * n).data(), step.scores);
         weights.resize(longest, 0.0);
-        differences.add("weights alpha_ij", alpha.data() + b * longest, weights);
+        expect_near("weights alpha_ij", alpha.data() + b * longest, weights);
       }
       const Vector log_probabilities = replayed.log_probabilities(step.output);
-      differences.add("log softmax of the output", log_p.data() + b * K, log_probabilities);
+      expect_near("log softmax of the output", log_p.data() + b * K, log_probabilities);
       const auto first = log_p.begin() + static_cast<std::ptrdiff_t>(b * K);
       word[b] = static_cast<WordId>(notebook::argmax(Vector(first, first + static_cast<std::ptrdiff_t>(K))));
       ASSERT_EQ(word[b], notebook::argmax(log_probabilities)) << "step " << i;
@@ -333,8 +241,8 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
     state.select(same, word);
     model.advance(state);
     for (std::size_t b = 0; b < B; ++b) {
-      differences.add("states s_i", state.states.view().row(b), expected[b].steps[i].new_hidden);
-      if (feeds_output) differences.add("outputs o_i", state.fed.view().row(b), expected[b].steps[i].output);
+      expect_near("states s_i", state.states.view().row(b), expected[b].steps[i].new_hidden);
+      if (feeds_output) expect_near("outputs o_i", state.fed.view().row(b), expected[b].steps[i].output);
     }
   }
 
@@ -342,83 +250,54 @@ void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vecto
   Sentences target;
   for (std::size_t b = 0; b < B; ++b) {
     std::vector<WordId> words;
-    for (std::size_t i = 0; i + 1 < sequences[b].size() && i + 1 < max_length; ++i) {
+    for (std::size_t i = 0; i + 1 < sequences[b].size() && i + 1 < max_length; ++i)
       words.push_back(static_cast<WordId>(notebook::argmax(replayed.log_probabilities(expected[b].steps[i].output))));
-    }
     target.add(words);
   }
   const std::vector<Alignment> alignments = model.align(source, target);
-  const layers::Packing& packing = replayed.impl().target.packing;
-  packing.for_each_row([&](std::size_t row, std::size_t b, std::size_t i) {
-    differences.add("contexts c_i", replayed.impl().decoder.contexts().row(row), expected[b].steps[i].context);
-  });
   for (std::size_t b = 0; b < B; ++b) {
     double log_probability = 0;
     const std::size_t Ty = target.length(b) + 1;
     for (std::size_t i = 0; i < Ty; ++i) {
       if (attends) {
-        differences.add("weights, forced decoding", alignments[b].alpha.data() + i * sequences[b].size(),
-                        expected[b].steps[i].attention_weights);
+        expect_near("weights, forced decoding", alignments[b].alpha.data() + i * sequences[b].size(),
+                    expected[b].steps[i].attention_weights);
       }
       log_probability += replayed.log_probabilities(expected[b].steps[i].output).at(i + 1 < Ty ? target[b][i] : kEnd);
     }
-    differences.add("log p, forced decoding", alignments[b].log_probability, log_probability);
+    EXPECT_NEAR(alignments[b].log_probability, log_probability, 1e-12);
   }
 }
 
-struct Weights {
-  const char* name;
-  notebook::Draw draw;
-};
 /// The notebook's own, which leave every value near 0 and every alpha near 1/Tx, and some that use the range of every
 /// function. (Larger ones would make o_i, which is fed back without a tanh, and its rounding grow from step to step.)
-constexpr Weights kWeights[] = {{"weights as printed", {0.01, 0}}, {"large weights", {0.2, 0.5}}};
+constexpr notebook::Draw kDraws[] = {{0.01, 0}, {0.2, 0.5}};
 
 /// input_seq of the notebook.
 const std::vector<std::vector<std::size_t>> kPrinted{{1, 2, 3, 4, 5, 6, 7}};
 const std::vector<std::vector<std::size_t>> kRagged{
     {1, 2, 3, 4, 5, 6, 7}, {19, 0, 7}, {7}, {8, 8, 7, 15, 7}, {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 7}};
 
-TEST(AttentionNotebook, IsWhatTheModelComputesAsPrinted) {
-  for (const Weights& weights : kWeights) {
-    Random random(42);
-    const Seq2SeqWithAttention reference(random, {}, Feeds::kOutput, Score::kBahdanau, weights.draw);
-    Differences differences(std::string("notebook, ") + weights.name);
-    compare(reference, kPrinted, kPrinted.front().size(), differences);
-    EXPECT_EQ(
-        differences.names(),
-        (std::set<std::string>{"annotations h_j", "keys U_a h_j", "first state", "start token", "energies e_ij",
-                               "weights alpha_ij", "contexts c_i", "states s_i", "outputs o_i",
-                               "log softmax of the output", "weights, forced decoding", "log p, forced decoding"}));
-  }
-}
-
-TEST(AttentionNotebook, IsWhatTheModelComputesInABatchOfSeveralLengths) {
-  for (const Feeds feeds : {Feeds::kOutput, Feeds::kEmbeddingOfArgmax}) {
-    for (const Weights& weights : kWeights) {
+TEST(AttentionNotebook, IsWhatTheModelComputesAsPrintedAndInABatchOfSeveralLengths) {
+  for (const notebook::Draw& draw : kDraws) {
+    for (const Feeds feeds : {Feeds::kOutput, Feeds::kEmbeddingOfArgmax}) {
       Random random(43);
-      const Seq2SeqWithAttention reference(random, {}, feeds, Score::kBahdanau, weights.draw);
-      Differences differences(
-          std::string(feeds == Feeds::kOutput ? "batch, output fed back, " : "batch, word fed back, ") + weights.name);
-      compare(reference, kRagged, 11, differences);
+      const Seq2SeqWithAttention reference(random, {}, feeds, Score::kBahdanau, draw);
+      compare(reference, kPrinted, kPrinted.front().size());
+      compare(reference, kRagged, 11);
     }
   }
 }
 
 /// The last cells: the other scores.
 TEST(AttentionNotebook, IsWhatTheModelComputesWithTheOtherScores) {
-  for (const auto& [score, name] : {std::pair{Score::kDotProduct, "dot product"},
-                                    {Score::kScaledDotProduct, "scaled dot product"},
-                                    {Score::kGeneral, "general"}}) {
+  for (const Score score : {Score::kDotProduct, Score::kScaledDotProduct, Score::kGeneral}) {
     for (const Feeds feeds : {Feeds::kOutput, Feeds::kEmbeddingOfArgmax}) {
-      for (const Weights& weights : kWeights) {
+      for (const notebook::Draw& draw : kDraws) {
         Random random(45);
         Seq2SeqWithAttention::Sizes sizes;
         if (score != Score::kGeneral) sizes.encoder_hidden_size = 8;  // annotations are as wide as states
-        const Seq2SeqWithAttention reference(random, sizes, feeds, score, weights.draw);
-        Differences differences(std::string(name) + (feeds == Feeds::kOutput ? ", " : ", word fed back, ") +
-                                weights.name);
-        compare(reference, kRagged, 11, differences);
+        compare({random, sizes, feeds, score, draw}, kRagged, 11);
       }
     }
   }
@@ -429,14 +308,12 @@ TEST(AttentionNotebook, IsWhatTheModelComputesWithTheOtherScores) {
 /// after one word; the model takes each direction's last state. So here the encoder reads forward.)
 TEST(AttentionNotebook, IsWhatTheModelComputesWithAFixedContext) {
   for (const Feeds feeds : {Feeds::kOutput, Feeds::kEmbeddingOfArgmax}) {
-    for (const Weights& weights : kWeights) {
+    for (const notebook::Draw& draw : kDraws) {
       Random random(46);
       Seq2SeqWithAttention::Sizes sizes;
       sizes.reads_backward = false;
-      const Seq2SeqWithAttention reference(random, sizes, feeds, Score::kFixedContext, weights.draw);
-      Differences differences(
-          std::string(feeds == Feeds::kOutput ? "fixed context, " : "fixed context, word fed back, ") + weights.name);
-      compare(reference, kRagged, 11, differences);
+      const Seq2SeqWithAttention reference(random, sizes, feeds, Score::kFixedContext, draw);
+      compare(reference, kRagged, 11);
       for (const auto& sequence : kRagged) {
         for (const auto& step : reference.translate(sequence, 2).steps) {
           Vector last(sequence.size(), 0.0);

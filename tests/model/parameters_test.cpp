@@ -1,15 +1,7 @@
 #include "rnnsearch/model/model.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <map>
-#include <numeric>
-
-#include "rnnsearch/base/error.h"
-#include "tests/model/fixtures.h"
+#include "tests/model/all_systems.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -19,9 +11,8 @@ using Shapes = std::map<std::string, std::vector<std::size_t>>;
 Shapes shapes(const ModelOptions& options) {
   Shapes result;
   const Model model(options);
-  for (const Parameter& parameter : model.layout().parameters) {
+  for (const Parameter& parameter : model.layout().parameters)
     EXPECT_TRUE(result.emplace(parameter.name, parameter.shape).second) << parameter.name << " occurs twice";
-  }
   return result;
 }
 
@@ -117,9 +108,8 @@ TEST_P(ParameterLayouts, GiveEveryElementToExactlyOneParameter) {
   ASSERT_EQ(model.parameters().size(), layout.size);
   std::vector<int> owners(layout.size);
   for (const Parameter& parameter : layout.parameters) {
-    for (std::size_t i = 0; i < parameter.rows(); ++i) {
+    for (std::size_t i = 0; i < parameter.rows(); ++i)
       for (std::size_t j = 0; j < parameter.cols(); ++j) ++owners.at(parameter.offset + i * parameter.stride + j);
-    }
   }
   EXPECT_EQ(std::count(owners.begin(), owners.end(), 1), static_cast<std::ptrdiff_t>(layout.size));
 }
@@ -147,8 +137,7 @@ TEST_P(ParameterLayouts, CopyInWithoutLossAndTouchNothingElse) {
   EXPECT_EQ(rebuilt, original);
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, ParameterLayouts, testing::ValuesIn(variants(distinct_widths(), 3)),
-                         [](const auto& chosen) { return chosen.param.name; });
+INSTANTIATE_TEST_SUITE_P(Every, ParameterLayouts, testing::ValuesIn(variants(distinct_widths(), 3)), name_of_case);
 
 TEST(Parameters, AreAsManyAsInTheReleasedRnnsearch50) {
   ModelOptions options;  // the defaults are the paper's widths

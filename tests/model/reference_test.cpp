@@ -1,48 +1,37 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <numeric>
-#include <set>
-#include <vector>
-
-#include "tests/model/fixtures.h"
+#include "rnnsearch/base/parallel.h"
+#include "rnnsearch/kernels/precision.h"
+#include "tests/model/systems.h"
+#include "tests/support/test.h"
 #include "tests/support/whole_gradient.h"
 
 namespace rnnsearch::model {
 namespace {
 
-constexpr double kTolerance = sizeof(Real) == 4 ? 1e-5 : 1e-10;  // relative
-
+/// Score, loss, and alpha of every target word over every source word.
 void expect_reference(Model& model, const Sentences& source, const Sentences& target) {
+  constexpr double kTolerance = sizeof(Real) == 4 ? 1e-5 : 1e-10;  // relative
   const reference::Parameters parameters = named(model);
   double sum = 0;
+  const auto alignments = model.align(source, target);
   const std::vector<double> scores = model.score(source, target);
   ASSERT_EQ(scores.size(), source.size());
+  ASSERT_EQ(alignments.size(), source.size());
   for (std::size_t i = 0; i < source.size(); ++i) {
-    const double expected =
-        reference::trace(parameters, state_reads(model.options()), source[i], target[i]).log_probability();
-    EXPECT_NEAR(scores[i], expected, kTolerance * std::abs(expected)) << "sentence " << i;
-    sum -= expected;
+    const auto expected = systems::System(parameters, model.options())
+                              .run({source[i].begin(), source[i].end()}, {target[i].begin(), target[i].end()});
+    const double wanted = expected.log_probability();
+    EXPECT_NEAR(scores[i], wanted, kTolerance * std::abs(wanted)) << "sentence " << i;
+    EXPECT_EQ(alignments[i].log_probability, scores[i]);
+    sum -= wanted;
+    const std::size_t Tx = source.length(i) + 1, Ty = target.length(i) + 1;
+    ASSERT_EQ(alignments[i].alpha.size(), model.options().attends() ? Ty * Tx : 0) << "sentence " << i;
+    for (std::size_t k = 0; k < alignments[i].alpha.size(); ++k)
+      EXPECT_NEAR(alignments[i].alpha[k], expected.alpha[k / Tx][k % Tx], kTolerance) << "sentence " << i << ", " << k;
   }
   const Loss loss = model.loss(source, target);
   EXPECT_NEAR(loss.negative_log_likelihood, sum, kTolerance * sum);
   EXPECT_EQ(loss.words, target.words.size() + target.size());
 }
-
-class ModelForward : public testing::TestWithParam<Variant> {};
-
-TEST_P(ModelForward, AgreesWithTheEquations) {
-  Model model(GetParam().options);
-  fill(model, 13);
-  Random random(14);
-  expect_reference(model, random_sentences(random, 9, 20, 50), random_sentences(random, 9, 20, 51));
-}
-
-INSTANTIATE_TEST_SUITE_P(Every, ModelForward, testing::ValuesIn(variants(widths(50, 17, 22, 13, 9), 7)),
-                         [](const auto& chosen) { return chosen.param.name; });
 
 #ifndef RNNSEARCH_DOUBLE
 /// Widths odd, even, of whole vectors and just past them; batches of 1 to 17 sentences of 0 to 40 words.
@@ -72,81 +61,7 @@ TEST(ModelForwardShapes, GiveNoPairsNoLoss) {
   const Loss loss = model.loss({}, {});
   EXPECT_EQ(loss.negative_log_likelihood, 0);
   EXPECT_EQ(loss.words, 0u);
-  EXPECT_TRUE(model.score({}, {}).empty());
-}
-#endif
-
-/// Sigma, tanh and both softmaxes at the ends of their range.
-TEST(ModelForwardValues, StayFiniteAndRightWithHugeWeights) {
-  Model model(widths(50, 9, 12, 10, 7));
-  fill(model, 34);
-  for (Real& weight : model.parameters()) weight *= 60;
-  Random random(35);
-  const Sentences source = random_sentences(random, 7, 15, 50), target = random_sentences(random, 7, 15, 51);
-  if (sizeof(Real) == 8) expect_reference(model, source, target);
-  EXPECT_TRUE(std::isfinite(model.accumulate_gradient(source, target).negative_log_likelihood));
-  for (const Real value : whole_gradient(model)) ASSERT_TRUE(std::isfinite(value));
-}
-
-/// alpha of every target word over every source word, and the probability with it.
-void expect_reference_alignment(Model& model, const Sentences& source, const Sentences& target) {
-  const reference::Parameters parameters = named(model);
-  const auto alignments = model.align(source, target);
-  const std::vector<double> scores = model.score(source, target);
-  ASSERT_EQ(alignments.size(), source.size());
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::size_t Tx = source.length(i) + 1, Ty = target.length(i) + 1;
-    const auto expected = reference::trace(parameters, state_reads(model.options()), source[i], target[i]);
-    EXPECT_EQ(alignments[i].log_probability, scores[i]);
-    ASSERT_EQ(alignments[i].alpha.size(), Ty * Tx) << "sentence " << i;
-    for (std::size_t k = 0; k < Ty; ++k) {
-      double sum = 0;
-      for (std::size_t j = 0; j < Tx; ++j) {
-        const double alpha = static_cast<double>(alignments[i].alpha[k * Tx + j]);
-        EXPECT_NEAR(alpha, expected.alpha[k][j], kTolerance) << "sentence " << i << ", " << k << " to " << j;
-        sum += alpha;
-      }
-      EXPECT_NEAR(sum, 1, kTolerance);
-    }
-  }
-}
-
-TEST(ModelAlign, AgreesWithTheEquationsInRaggedBatches) {
-  Model model(widths(50, 9, 12, 10, 7));
-  fill(model, 43);
-  Random random(44);
-  Sentences source, target;
-  for (const auto& [x, y] : std::vector<std::pair<std::size_t, std::size_t>>{
-           {3, 20}, {0, 0}, {40, 1}, {0, 9}, {9, 0}, {40, 40}, {1, 1}, {17, 23}, {40, 0}, {0, 40}, {1, 40}, {0, 1}}) {
-    source.add(random_sentence(random, x, 50));
-    target.add(random_sentence(random, y, 51));
-  }
-  expect_reference(model, source, target);
-  expect_reference_alignment(model, source, target);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    Sentences one_source, one_target;
-    one_source.add(source[i]);
-    one_target.add(target[i]);
-    expect_reference_alignment(model, one_source, one_target);
-  }
-}
-
-#ifndef RNNSEARCH_DOUBLE
-TEST(ModelAlign, HasNoAlphaWithoutAttentionAndNothingForNoPairs) {
-  ModelOptions options = widths(50, 9, 12, 10, 7);
-  EXPECT_TRUE(Model(options).align({}, {}).empty());
-  options.attention = Attention::kNone;
-  Model model(options);
-  fill(model, 45);
-  Random random(46);
-  const Sentences source = random_sentences(random, 4, 9, 50), target = random_sentences(random, 4, 9, 51);
-  const auto alignments = model.align(source, target);
-  const std::vector<double> scores = model.score(source, target);
-  ASSERT_EQ(alignments.size(), 4u);
-  for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_TRUE(alignments[i].alpha.empty());
-    EXPECT_EQ(alignments[i].log_probability, scores[i]);
-  }
+  EXPECT_TRUE(model.score({}, {}).empty() && model.align({}, {}).empty());
 }
 
 // Counted from the sentences: the fast decoder and the encoder multiply an embedding once for all its places, unless
@@ -156,9 +71,7 @@ TEST(ModelBatch, TellsHowMuchItMultiplied) {
   const Sentences source = random_sentences(random, 12, 15, 50), target = random_sentences(random, 12, 15, 51);
   const auto words = [](const Sentences& sentences) {
     std::vector<WordId> all(sentences.size(), kEnd);
-    for (std::size_t i = 0; i < sentences.size(); ++i) {
-      all.insert(all.end(), sentences[i].begin(), sentences[i].end());
-    }
+    for (std::size_t i = 0; i < sentences.size(); ++i) all.insert(all.end(), sentences[i].begin(), sentences[i].end());
     return all;
   };
   const auto distinct = [](const std::vector<WordId>& all) { return std::set(all.begin(), all.end()).size(); };
@@ -191,64 +104,74 @@ TEST(ModelBatch, TellsHowMuchItMultiplied) {
   dropping.dropout = 0.5;
   expect(dropping, sources.size(), targets.size());
 }
-#endif
-
-#ifdef RNNSEARCH_DOUBLE
-/// Loss and gradient: a batch is the sum of its sentences, and the gradient is added to what is there.
-TEST(ModelBatch, EqualsItsSentencesOneByOne) {
+TEST(Threads, DoNotChangeABitOfTheGradient) {
   for (const Attention attention : {Attention::kAdditive, Attention::kNone}) {
-    ModelOptions options = widths(50, 9, 12, 10, 7);
+    ModelOptions options = widths(2000, 64, 96, 80, 48);
     options.attention = attention;
-    Model together(options), apart(options);
-    fill(together, 51);
-    fill(apart, 51);
-    Random random(52);
-    const Sentences source = random_sentences(random, 12, 15, 50), target = random_sentences(random, 12, 15, 51);
-    const Loss loss = together.accumulate_gradient(source, target);
-    Loss sum;
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      Sentences one_source, one_target;
-      one_source.add(source[i]);
-      one_target.add(target[i]);
-      const Loss one = apart.accumulate_gradient(one_source, one_target);
-      EXPECT_NEAR(one.negative_log_likelihood, -together.score(source, target)[i], 1e-11);
-      sum.negative_log_likelihood += one.negative_log_likelihood;
-      sum.words += one.words;
+    options.readout_rank = attention == Attention::kNone ? 64 : 0;
+    Random random(81);
+    const Sentences source = random_sentences(random, 24, 30, options.source_words);
+    const Sentences target = random_sentences(random, 24, 30, options.target_words);
+    for (const auto precision :
+         {kernels::Precision::kFloat32, kernels::Precision::kBFloat16, kernels::Precision::kInt8}) {
+      kernels::set_precision(precision);
+      std::vector<float> expected;
+      Loss expected_loss;
+      // more than once: the memory of the last batch is used again
+      for (const std::size_t count : {1u, 2u, 3u, 1u, 3u}) {
+        set_thread_count(count);
+        Model model(options);
+        fill(model, 82);
+        Loss loss;
+        for (int batch = 0; batch < 2; ++batch) loss = model.accumulate_gradient(source, target);
+        if (expected.empty()) {
+          expected = whole_gradient(model);
+          expected_loss = loss;
+          ASSERT_TRUE(std::any_of(expected.begin(), expected.end(), [](float g) { return g != 0; }));
+        }
+        EXPECT_EQ(whole_gradient(model), expected) << count << " threads";
+        EXPECT_EQ(loss.negative_log_likelihood, expected_loss.negative_log_likelihood) << count << " threads";
+        EXPECT_EQ(loss.words, expected_loss.words);
+        EXPECT_EQ(model.loss(source, target).negative_log_likelihood, loss.negative_log_likelihood)
+            << count << " threads";
+      }
     }
-    EXPECT_NEAR(loss.negative_log_likelihood, sum.negative_log_likelihood, 1e-10);
-    EXPECT_EQ(loss.words, sum.words);
-    const auto found = whole_gradient(together), expected = whole_gradient(apart);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      ASSERT_NEAR(found[i], expected[i], 1e-11 * (1 + std::abs(expected[i])));
-    }
-    apart.zero_gradient();
-    EXPECT_EQ(apart.accumulate_gradient({}, {}).words, 0u);
-    for (const double g : whole_gradient(apart)) EXPECT_EQ(g, 0);
   }
+  kernels::set_precision(kernels::Precision::kFloat32);
+  set_thread_count(allowed_cpus());
 }
+
 #endif
 
-/// Memory is kept from batch to batch. A batch that was not a number must not reach the next one through rows that
-/// nobody wrote since, not even multiplied by 0.
-TEST_P(ModelForward, LeavesNothingOfABatchForTheNext) {
-  const ModelOptions& options = GetParam().options;
-  Model used(options), fresh(options);
-  fill(used, 61);
-  fill(fresh, 61);
-  Random random(62);
-  const Sentences source = random_sentences(random, 12, 15, 50), target = random_sentences(random, 12, 15, 51);
-  const Sentences larger_source = random_sentences(random, 30, 20, 50),
-                  larger_target = random_sentences(random, 30, 20, 51);
-  const std::vector<Real> kept(used.parameters().begin(), used.parameters().end());
-  std::fill(used.parameters().begin(), used.parameters().end(), std::numeric_limits<Real>::quiet_NaN());
-  EXPECT_TRUE(std::isnan(used.accumulate_gradient(larger_source, larger_target).negative_log_likelihood));
-  std::copy(kept.begin(), kept.end(), used.parameters().begin());
-  used.zero_gradient();
+/// Sigma, tanh and both softmaxes at the ends of their range.
+TEST(ModelForwardValues, StayFiniteAndRightWithHugeWeights) {
+  Model model(widths(50, 9, 12, 10, 7));
+  fill(model, 34);
+  for (Real& weight : model.parameters()) weight *= 60;
+  Random random(35);
+  const Sentences source = random_sentences(random, 7, 15, 50), target = random_sentences(random, 7, 15, 51);
+  if (sizeof(Real) == 8) expect_reference(model, source, target);
+  EXPECT_TRUE(std::isfinite(model.accumulate_gradient(source, target).negative_log_likelihood));
+  for (const Real value : whole_gradient(model)) ASSERT_TRUE(std::isfinite(value));
+}
 
-  EXPECT_EQ(used.accumulate_gradient(source, target).negative_log_likelihood,
-            fresh.accumulate_gradient(source, target).negative_log_likelihood);
-  EXPECT_EQ(whole_gradient(used), whole_gradient(fresh));
-  EXPECT_EQ(used.score(source, target), fresh.score(source, target));
+TEST(ModelAlign, AgreesWithTheEquationsInRaggedBatches) {
+  Model model(widths(50, 9, 12, 10, 7));
+  fill(model, 43);
+  Random random(44);
+  Sentences source, target;
+  for (const auto& [x, y] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {3, 20}, {0, 0}, {40, 1}, {0, 9}, {9, 0}, {40, 40}, {1, 1}, {17, 23}, {40, 0}, {0, 40}, {1, 40}, {0, 1}}) {
+    source.add(random_sentence(random, x, 50));
+    target.add(random_sentence(random, y, 51));
+  }
+  expect_reference(model, source, target);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    Sentences one_source, one_target;
+    one_source.add(source[i]);
+    one_target.add(target[i]);
+    expect_reference(model, one_source, one_target);
+  }
 }
 
 }  // namespace

@@ -1,11 +1,6 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
-#include "tests/model/fixtures.h"
+#include "tests/model/all_systems.h"
+#include "tests/model/systems.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::model {
 namespace {
@@ -48,23 +43,26 @@ Tree random_tree(Random& random, const ModelOptions& options) {
 void expect_near(std::span<const Real> found, const reference::Vector& expected, const std::string& what) {
   constexpr double kTolerance = sizeof(Real) == 4 ? 2e-5 : 1e-11;
   ASSERT_GE(found.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
+  for (std::size_t i = 0; i < expected.size(); ++i)
     ASSERT_NEAR(found[i], expected[i], kTolerance * (1 + std::abs(expected[i]))) << what << " [" << i << "]";
-  }
 }
 
 /// Follows all targets of a tree as a beam does: rows are reordered, dropped, repeated and branch to other targets with
 /// the same beginning; each step's results are compared with the reference's trace of the row's target.
-void follow(const ModelOptions& options, bool alpha_wanted) {
+class ModelSteps : public testing::TestWithParam<Variant> {};
+
+TEST_P(ModelSteps, FollowTheReferenceThroughReorderedAndRepeatedRows) {
+  const ModelOptions& options = GetParam().options;
   Model model(options);
   fill(model, 61);
   Random random(62);
   const Tree tree = random_tree(random, options);
   const reference::Parameters parameters = named(model);
-  std::vector<reference::Trace> traces;
+  const systems::System system(parameters, options);
+  std::vector<systems::Trace> traces;
   for (std::size_t target = 0; target < tree.targets.size(); ++target) {
-    traces.push_back(
-        reference::trace(parameters, state_reads(options), tree.sources[tree.source_of[target]], tree.targets[target]));
+    const auto x = tree.sources[tree.source_of[target]], y = tree.targets[target];
+    traces.push_back(system.run({x.begin(), x.end()}, {y.begin(), y.end()}));
   }
 
   const Encoded encoded = model.encode(tree.sources);
@@ -96,14 +94,12 @@ void follow(const ModelOptions& options, bool alpha_wanted) {
     const Real kRubbish = std::numeric_limits<Real>::quiet_NaN();
     const std::size_t wide = longest + step % 3;  // exactly wide enough, or wider
     std::vector<Real> log_p(rows * K, kRubbish), alpha(rows * wide, kRubbish);
-    model.predict(
-        encoded, state,
-        {{log_p.data(), rows, K}, alpha_wanted ? MatrixView<Real>{alpha.data(), rows, wide} : MatrixView<Real>{}});
+    model.predict(encoded, state, {{log_p.data(), rows, K}, {alpha.data(), rows, wide}});
     ASSERT_EQ(state.states.view().cols, n);
     ASSERT_EQ(state.context.view().cols, C);
     for (std::size_t row = 0; row < rows; ++row) {
       SCOPED_TRACE(testing::Message() << "step " << step << ", row " << row << " of " << rows);
-      const reference::Trace& expected = traces[followed[row]];
+      const systems::Trace& expected = traces[followed[row]];
       const std::span<const Real> distribution(log_p.data() + row * K, K);
       expect_near({state.states.view().row(row), n}, expected.states[step], "state");
       expect_near({state.context.view().row(row), C}, expected.contexts[step], "context");
@@ -111,7 +107,6 @@ void follow(const ModelOptions& options, bool alpha_wanted) {
       double total = 0;
       for (const Real value : distribution) total += std::exp(static_cast<double>(value));
       EXPECT_NEAR(total, 1, (sizeof(Real) == 4 ? 1e-5 : 1e-12));
-      if (!alpha_wanted) continue;
       const std::span<const Real> weights(alpha.data() + row * wide, wide);
       expect_near(weights, expected.alpha[step], "alpha");
       const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -123,17 +118,15 @@ void follow(const ModelOptions& options, bool alpha_wanted) {
 
     // Of every target that goes on, up to two rows, each from any row that has seen the same words.
     std::vector<std::size_t> next;
-    for (std::size_t target = 0; target < tree.targets.size(); ++target) {
+    for (std::size_t target = 0; target < tree.targets.size(); ++target)
       if (tree.targets.length(target) > step) next.insert(next.end(), 1 + random.below(2), target);
-    }
     random.shuffle(next);
     std::vector<WordId> word;
     parent.clear();
     for (const std::size_t target : next) {
       std::vector<std::size_t> parents;
-      for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t row = 0; row < rows; ++row)
         if (tree.share(followed[row], target, step)) parents.push_back(row);
-      }
       ASSERT_FALSE(parents.empty());
       parent.push_back(static_cast<std::uint32_t>(parents[random.below(parents.size())]));
       word.push_back(tree.targets[target][step]);
@@ -145,47 +138,7 @@ void follow(const ModelOptions& options, bool alpha_wanted) {
   EXPECT_GT(steps, 6u);
 }
 
-class ModelSteps : public testing::TestWithParam<Variant> {};
-
-TEST_P(ModelSteps, FollowTheReferenceThroughReorderedAndRepeatedRows) {
-  follow(GetParam().options, true);
-}
-
-TEST_P(ModelSteps, NeedNoRoomForAlpha) {
-  follow(GetParam().options, false);
-}
-
 #ifdef RNNSEARCH_DOUBLE
-/// score() of every beginning of a target is the sum over its words, then </s>: word by word, the steps must agree.
-TEST_P(ModelSteps, ReproduceTheScoreWordByWord) {
-  Model model(GetParam().options);
-  fill(model, 71);
-  Random random(72);
-  const std::size_t K = model.options().target_words;
-  Sentences source, beginnings, sources;
-  source.add(random_sentence(random, 8, model.options().source_words));
-  const std::vector<WordId> target = random_target(random, 11, model.options().target_words);
-  for (std::size_t words = 0; words <= target.size(); ++words) {
-    sources.add(source[0]);
-    beginnings.add(std::span(target).first(words));
-  }
-  const std::vector<double> scores = model.score(sources, beginnings);
-
-  const Encoded encoded = model.encode(source);
-  SearchState state = model.start(encoded);
-  double sum = 0;
-  const std::vector<std::uint32_t> same{0};
-  for (std::size_t i = 0; i <= target.size(); ++i) {
-    std::vector<double> log_p(K);
-    model.predict(encoded, state, {{log_p.data(), 1, K}});
-    EXPECT_NEAR(sum + log_p[kEnd], scores[i], 1e-11 * std::abs(scores[i])) << i;
-    if (i == target.size()) break;
-    sum += log_p[target[i]];
-    state.select(same, std::vector<WordId>{target[i]});
-    model.advance(state);
-  }
-}
-
 // Three sentences, of which the second begins after two words of the first, and the third after the first has ended.
 TEST_P(ModelSteps, LetASentenceBeginWhileOthersAreSearched) {
   Model model(GetParam().options);
@@ -225,9 +178,8 @@ TEST_P(ModelSteps, LetASentenceBeginWhileOthersAreSearched) {
     Encoded more = alone(b);
     const SearchState first = model.start(more);
     encoded.replace(kept, std::move(more));
-    for (auto& number : state.sentence) {
+    for (auto& number : state.sentence)
       number = static_cast<std::uint32_t>(std::find(kept.begin(), kept.end(), number) - kept.begin());
-    }
     state.append(first, 0, 1, static_cast<std::uint32_t>(kept.size()));
     row_of.push_back(b);
   };
@@ -242,9 +194,8 @@ TEST_P(ModelSteps, LetASentenceBeginWhileOthersAreSearched) {
     std::vector<std::size_t> still;
     for (std::size_t row = 0; row < row_of.size(); ++row) {
       const std::size_t b = row_of[row], i = step[b]++;
-      for (std::size_t word = 0; word < K; ++word) {
+      for (std::size_t word = 0; word < K; ++word)
         EXPECT_NEAR(log_p[row * K + word], expected[b][i][word], 1e-11) << "sentence " << b << ", step " << i;
-      }
       if (step[b] == 5) continue;
       parent.push_back(static_cast<std::uint32_t>(row));
       chosen.push_back(targets[b][i]);
@@ -258,8 +209,7 @@ TEST_P(ModelSteps, LetASentenceBeginWhileOthersAreSearched) {
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Every, ModelSteps, testing::ValuesIn(variants(widths(40, 17, 22, 13, 9), 7)),
-                         [](const auto& chosen) { return chosen.param.name; });
+INSTANTIATE_TEST_SUITE_P(Every, ModelSteps, testing::ValuesIn(variants(widths(40, 17, 22, 13, 9), 7)), name_of_case);
 
 }  // namespace
 }  // namespace rnnsearch::model

@@ -2,20 +2,15 @@
 // over vectors, nothing shared with the model but names of parameters. Slow and plain on purpose.
 //   LSTM: Hochreiter and Schmidhuber (1997), Gers et al. (2000). Scores, windows, input feeding: Luong, Pham and
 //   Manning (2015), sections 3.1 to 3.3. Perceptrons: Linear, ReLU, Linear. Layer normalisation: Ba, Kiros and Hinton
-//   (2016), equations 4 and 20 to 22, and the LSTM of their appendix.
+//   (2016), equations 4 and 20 to 22, and the LSTM of their appendix. Everything else: Bahdanau, Cho and Bengio (2015),
+//   appendix A, whose order of a step is that of `Step::kPrevious`.
 #pragma once
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "model/dropout.h"
 #include "rnnsearch/model/options.h"
 #include "tests/model/fixtures.h"
-#include "tests/support/reference_model.h"
 #include "tests/support/scores.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::model::systems {
 
@@ -23,14 +18,14 @@ using reference::Matrix;
 using reference::Parameters;
 using reference::Vector;
 
+/// The first two in the order of the target; the others in that of the steps, which write from right to left where asked.
 struct Trace {
-  Vector log_probabilities;   // [Ty + 1] of the target's words and </s>
-  std::vector<Vector> alpha;  // [Ty + 1][Tx + 1]
+  Vector word_log_probabilities;                            // [Ty + 1] of the target's words and </s>
+  std::vector<Vector> alpha;                                // [Ty + 1][Tx + 1]; empty vectors without attention
+  std::vector<Vector> log_probabilities, states, contexts;  // [Ty + 1] of K words; what the readout reads
 
   double log_probability() const {
-    double sum = 0;
-    for (const double value : log_probabilities) sum += value;
-    return sum;
+    return std::accumulate(word_log_probabilities.begin(), word_log_probabilities.end(), 0.0);
   }
 };
 
@@ -146,7 +141,7 @@ class System {
       word = current;
     }
     if (o.target_direction == TargetDirection::kRightToLeft) {
-      std::reverse(trace.log_probabilities.begin(), trace.log_probabilities.begin() + Ty);
+      std::reverse(trace.word_log_probabilities.begin(), trace.word_log_probabilities.begin() + Ty);
       std::reverse(trace.alpha.begin(), trace.alpha.begin() + Ty);
     }
     return trace;
@@ -182,22 +177,9 @@ class System {
   static Vector relu(const Vector& x) {
     return map(x, [](double value) { return std::max(value, 0.0); });
   }
-  static double dot(const Vector& a, const Vector& b) {
-    double total = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) total += a[i] * b.at(i);
-    return total;
-  }
   static void append(Vector& to, const Vector& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-  Vector product(const Vector& x, const std::string& name) const {
-    const Matrix& W = p.at(name);
-    EXPECT_EQ(W.rows, x.size()) << name;
-    Vector y(W.cols, 0.0);
-    for (std::size_t j = 0; j < W.cols; ++j) {
-      for (std::size_t i = 0; i < W.rows; ++i) y[j] += x.at(i) * W(i, j);
-    }
-    return y;
-  }
+  Vector product(const Vector& x, const std::string& name) const { return reference::product(x, p.at(name)); }
 
   const Matrix& table(const std::string& side) const {
     return p.at(has("embedding") ? "embedding" : side + "/embedding");
@@ -209,9 +191,8 @@ class System {
     const Matrix& E = table("decoder");
     EXPECT_EQ(E.cols, x.size());
     Vector y(E.rows, 0.0);
-    for (std::size_t k = 0; k < E.rows; ++k) {
+    for (std::size_t k = 0; k < E.rows; ++k)
       for (std::size_t i = 0; i < E.cols; ++i) y[k] += x.at(i) * E(k, i);
-    }
     return y;
   }
 
@@ -241,9 +222,8 @@ class System {
       count += static_cast<double>(part.size());
     }
     mean /= count;
-    for (const Vector& part : parts) {
+    for (const Vector& part : parts)
       for (const double a : part) variance += (a - mean) * (a - mean) / count;
-    }
     std::vector<Vector> result;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       const Vector v = map(parts[k], [&](double a) { return (a - mean) / std::sqrt(variance + 1e-5); });
@@ -348,7 +328,7 @@ class System {
     const auto Tx = static_cast<double>(annotations.size());
     double centre = std::min(static_cast<double>(written), Tx - 1) + 1;  // words count from 1
     if (o.attention_window == AttentionWindow::kLocalP) {
-      centre = Tx / (1 + std::exp(-dot(tanh(product(s, "attention/W_p")), bias("attention/v_p"))));
+      centre = Tx / (1 + std::exp(-reference::dot(tanh(product(s, "attention/W_p")), bias("attention/v_p"))));
     }
     Vector e(annotations.size(), -HUGE_VAL);
     for (std::size_t j = 0; j < annotations.size(); ++j) {
@@ -369,13 +349,14 @@ class System {
     }
     alpha = e;
     const Vector weights = drop(Activations::kAttention, 0, written, alpha);
-    for (std::size_t j = 0; j < e.size(); ++j) {
+    for (std::size_t j = 0; j < e.size(); ++j)
       for (std::size_t i = 0; i < c.size(); ++i) c[i] += weights[j] * annotations[j][i];
-    }
     return c;
   }
 
-  double score(const Vector& s, const Vector& h) const { return reference::energy_of(name_of(o.attention))(p, s, h); }
+  double score(const Vector& s, const Vector& h) const {
+    return reference::energies().at(name_of(o.attention))(p, s, h);
+  }
 
   /// Adds log p(wanted); fed becomes the vector before the softmax.
   void say(std::size_t step, const Vector& s, const Vector& word, const Vector& c, WordId wanted, Vector& fed,
@@ -423,7 +404,11 @@ class System {
     const double largest = *std::max_element(y.begin(), y.end());
     double total = 0;
     for (const double value : y) total += std::exp(value - largest);
-    trace.log_probabilities.push_back(y.at(wanted) - largest - std::log(total));
+    for (double& value : y) value -= largest + std::log(total);
+    trace.word_log_probabilities.push_back(y.at(wanted));
+    trace.log_probabilities.push_back(y);
+    trace.states.push_back(s);
+    trace.contexts.push_back(c);
   }
 
   const Parameters& p;

@@ -1,24 +1,12 @@
 #include "rnnsearch/report/heat_map.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
 #include <pugixml.hpp>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "report/html.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::report {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 /// An SVG read back by a parser.
 class Picture {
@@ -47,11 +35,9 @@ class Picture {
   }
   std::vector<std::string> tooltips(const char* group) const {
     std::vector<std::string> found;
-    for (const char* element : {"rect", "text"}) {
-      for (const auto& node : in(group, element)) {
+    for (const char* element : {"rect", "text"})
+      for (const auto& node : in(group, element))
         if (node.child("title")) found.push_back(node.child_value("title"));
-      }
-    }
     return found;
   }
 
@@ -119,9 +105,8 @@ TEST(HeatMap, CanBeEmbeddedManyTimesInOnePage) {
   add_heat_map(page, small());
   add_heat_map(page, small());
   const std::string svgs = html_of(page);
-  for (const char* forbidden : {" id=", "url(#", "style=", "<style", "<script", "xlink:"}) {
+  for (const char* forbidden : {" id=", "url(#", "style=", "<style", "<script", "xlink:"})
     EXPECT_THAT(svgs, Not(HasSubstr(forbidden)));
-  }
   EXPECT_THAT(heat_map(small()), HasSubstr("viewBox=\"0 0 "));
 }
 

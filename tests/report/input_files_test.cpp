@@ -1,25 +1,15 @@
 #include "rnnsearch/report/input_files.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "report/page_parts.h"
 #include "rnnsearch/base/json.h"
 #include "rnnsearch/evaluate/evaluation.h"
 #include "rnnsearch/report/page.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::report {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 Json row(const std::string& label, int sentences, double bleu) {
   return Json::object({{"label", label},
@@ -120,9 +110,8 @@ std::vector<Spoilt> spoilt(const Json& json) {
   if (json.is_object()) {
     for (const auto& [name, value] : json.items()) {
       Json without = Json::object(), other = json;
-      for (const auto& [other_name, other_value] : json.items()) {
+      for (const auto& [other_name, other_value] : json.items())
         if (other_name != name) without[other_name] = other_value;
-      }
       other[name] = value.is_string() ? Json(3) : Json("text");
       all.push_back({name, true, without});
       all.push_back({name, false, other});

@@ -1,26 +1,13 @@
 #include "rnnsearch/report/page.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "rnnsearch/base/error.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::report {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 std::string update(int number, double loss, double seconds = 0.5) {
   return fmt::format(R"({{"event":"update","update":{},"epoch":0,"epoch_share":0.5,"loss_per_word":{:g},)"

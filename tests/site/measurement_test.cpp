@@ -1,18 +1,11 @@
 #include "rnnsearch/site/measurement.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cassert>
 #include <nlohmann/json.hpp>
-#include <tuple>
-#include <utility>
+
+#include "tests/support/test.h"
 
 namespace rnnsearch::site {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 Measured of_updates(std::size_t untimed, std::size_t timed) {
   Measured measured;

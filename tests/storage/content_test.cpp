@@ -1,28 +1,14 @@
 #include "storage/content.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <fstream>
-#include <functional>
-#include <numeric>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/hdf5.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 /// HDF5's checksum of its own structures, which its library exports.
 extern "C" std::uint32_t H5_checksum_metadata(const void* data, std::size_t bytes, std::uint32_t initial);
 
 namespace rnnsearch::storage {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr hsize_t kCount = 1000;
 constexpr const char* kPath = "/numbers";

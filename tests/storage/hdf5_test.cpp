@@ -1,26 +1,12 @@
 #include "rnnsearch/storage/hdf5.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <hdf5.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <numeric>
-#include <thread>
-
-#include "rnnsearch/base/error.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::storage {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 TEST(File, ReturnsWhatWasWritten) {
   const Scratch scratch;
@@ -182,14 +168,14 @@ TEST(File, SaysWhatItFoundWhereSomethingElseWasExpected) {
   EXPECT_THAT(message_of([&] { file.read<double>("/floats"); }), HasSubstr("expected"));
   EXPECT_THAT(message_of([&] { file.read<float>("/texts"); }), HasSubstr("expected"));
   EXPECT_THAT(message_of([&] { file.read_texts("/floats"); }), HasSubstr("/floats/bytes: there is no such object"));
-  EXPECT_THAT(message_of([&] { file.read<float>("/none"); }), testing::AllOf(HasSubstr("/none"), HasSubstr("file.h5")));
+  EXPECT_THAT(message_of([&] { file.read<float>("/none"); }), AllOf(HasSubstr("/none"), HasSubstr("file.h5")));
   EXPECT_THAT(message_of([&] { file.read_range<float>("/floats", 2, 2); }), HasSubstr("3 values"));
   EXPECT_THAT(message_of([&] { file.read_range<float>("/floats", ~0ull, 2); }), HasSubstr("3 values"));
   std::vector<float> four(4);
   EXPECT_THAT(message_of([&] { file.read_into<float>("/floats", std::span(four)); }),
-              testing::AllOf(HasSubstr("[3]"), HasSubstr("[4]")));
+              AllOf(HasSubstr("[3]"), HasSubstr("[4]")));
   EXPECT_THAT(message_of([&] { file.read_into<float>("/floats", MatrixView<float>(four.data(), 2, 2)); }),
-              testing::AllOf(HasSubstr("[3]"), HasSubstr("[2, 2]")));
+              AllOf(HasSubstr("[3]"), HasSubstr("[2, 2]")));
   EXPECT_THAT(message_of([&] { file.children("/none"); }), HasSubstr("/none"));
 }
 

@@ -1,17 +1,10 @@
 #include "rnnsearch/storage/sealed_file.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include <fstream>
-#include <numeric>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 #include "tests/support/watchdog.h"
 
 /// HDF5 leaks a few kilobytes of its own for each file that a full disk keeps it from closing.
@@ -23,8 +16,6 @@ namespace rnnsearch::storage {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
 
 void write_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
@@ -98,7 +89,7 @@ TEST(SealedFile, IsRefusedAtEveryShorterLength) {
     write_bytes(scratch / "cut.h5", whole.substr(0, length));
     for (const SealCheck check : {SealCheck::kDigest, SealCheck::kFooter})
       ASSERT_THAT(message_of([&] { verify_seal(scratch / "cut.h5", "test", check); }),
-                  AllOf(testing::StartsWith("test: cannot read "), HasSubstr(length == 0 ? "empty" : "truncated")))
+                  AllOf(StartsWith("test: cannot read "), HasSubstr(length == 0 ? "empty" : "truncated")))
           << length;
   }
 }
@@ -159,7 +150,7 @@ TEST(SealedFile, OfAnotherFormatOrAnotherVersionIsRefused) {
     EXPECT_THAT(said_of("other.h5"),
                 AllOf(HasSubstr(fmt::format("format version {}, but this program reads only version {}",
                                             kFormatVersion + change, kFormatVersion)),
-                      HasSubstr("make a corpus again with rnnsearch prepare"), testing::Not(HasSubstr("\n"))));
+                      HasSubstr("make a corpus again with rnnsearch prepare"), Not(HasSubstr("\n"))));
   }
   write_small(scratch / "test.h5");
   EXPECT_THAT(said_of("test.h5"), AllOf(HasSubstr("rnnsearch-test"), HasSubstr("rnnsearch-corpus")));
@@ -220,7 +211,7 @@ TEST(SealedFile, GivesOneSentenceForAFullDiskWhereverItRunsOut) {
     } else {
       ++refused;
       ASSERT_THAT(message, AllOf(HasSubstr("cannot"), HasSubstr((disk / "a.h5").string()),
-                                 HasSubstr("No space left on device"), testing::Not(HasSubstr("\n"))));
+                                 HasSubstr("No space left on device"), Not(HasSubstr("\n"))));
       ASSERT_EQ(read_file(disk / "a.h5"), "former");
     }
     ASSERT_EQ(std::distance(fs::directory_iterator(disk), {}), 2) << "a temporary was left";

@@ -35,9 +35,8 @@ struct BytePairCodes {
   /// apply_bpe.py's encode, step by step.
   std::vector<std::string> split(std::string_view text) const {
     std::vector<std::string> word;
-    for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(word.back().size())) {
+    for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(word.back().size()))
       word.emplace_back(rest.substr(0, utf8_size(rest.front())));
-    }
     if (word.size() <= 1) return word;
     if (joins_end) {
       word.back() += "</w>";

@@ -1,19 +1,8 @@
 // Compares a gradient with central differences of its loss, in double precision.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <numeric>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "rnnsearch/base/portable.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::support {
 

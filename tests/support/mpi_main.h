@@ -1,13 +1,9 @@
 // main of a *_mpi_test.cpp: gtest on every rank; only the root prints its progress, every rank prints its failures.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <exception>
-
 #include "rnnsearch/comm/communicator.h"
 #include "tests/support/communicator.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::support {
 

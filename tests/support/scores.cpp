@@ -1,40 +1,68 @@
 #include "tests/support/scores.h"
 
-#include <map>
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace rnnsearch::reference {
 namespace {
 
-std::map<std::string, Energy>& energies() {
-  static std::map<std::string, Energy> all;
-  return all;
+Vector query(const Parameters& p, const Vector& s) {
+  return product(s, p.at("attention/W_a"));
+}
+Vector key(const Parameters& p, const Vector& h) {
+  return product(h, p.at("attention/U_a"));
+}
+
+/// sum_a v_a phi(q_a + k_a)
+double perceptron(const Vector& v, const Vector& q, const Vector& k, double (*phi)(double)) {
+  double total = 0;
+  for (std::size_t a = 0; a < v.size(); ++a) total += v[a] * phi(q[a] + k[a]);
+  return total;
 }
 
 }  // namespace
 
-Score::Score(const std::string& name, Energy energy) {
-  if (!energies().emplace(name, std::move(energy)).second) throw std::logic_error("two equations of the score " + name);
-}
-
-const Energy& energy_of(const std::string& name) {
-  const auto found = energies().find(name);
-  if (found == energies().end()) throw std::logic_error("no file of tests/kernels/scores has the score " + name);
-  return found->second;
-}
-
-std::vector<std::string> score_names() {
-  std::vector<std::string> all;
-  for (const auto& [name, energy] : energies()) all.push_back(name);
+const std::map<std::string, Energy>& energies() {
+  static const std::map<std::string, Energy> all{
+      {"additive",
+       [](const Parameters& p, const Vector& s, const Vector& h) {
+         return perceptron(p.at("attention/v_a").values, query(p, s), key(p, h), std::tanh);
+       }},
+      {"concat",
+       [](const Parameters& p, const Vector& s, const Vector& h) {
+         Vector both = s;
+         both.insert(both.end(), h.begin(), h.end());
+         return perceptron(p.at("attention/v_a").values, query(p, both), Vector(p.at("attention/v_a").cols), std::tanh);
+       }},
+      {"dot", [](const Parameters&, const Vector& s, const Vector& h) { return dot(s, h); }},
+      {"general", [](const Parameters& p, const Vector& s, const Vector& h) { return dot(query(p, s), h); }},
+      {"l2",
+       [](const Parameters& p, const Vector& s, const Vector& h) {
+         Vector difference = query(p, s);
+         const Vector k = key(p, h);
+         for (std::size_t a = 0; a < k.size(); ++a) difference[a] -= k[a];
+         return -dot(difference, difference) / std::sqrt(static_cast<double>(k.size()));
+       }},
+      {"mlp",
+       [](const Parameters& p, const Vector& s, const Vector& h) {
+         Vector biased = query(p, s);
+         const Vector& b = p.at("attention/b_a").values;
+         for (std::size_t a = 0; a < b.size(); ++a) biased[a] += b[a];
+         const auto relu = [](double x) { return std::max(x, 0.0); };
+         return perceptron(p.at("attention/v_a").values, biased, key(p, h), relu);
+       }},
+      {"scaled-dot", [](const Parameters&, const Vector& s, const Vector& h) {
+         return dot(s, h) / std::sqrt(static_cast<double>(s.size()));
+       }}};
   return all;
 }
 
 Vector product(const Vector& x, const Matrix& W) {
   if (x.size() != W.rows) throw std::logic_error("a product of sizes that do not match");
   Vector y(W.cols, 0.0);
-  for (std::size_t i = 0; i < W.rows; ++i) {
+  for (std::size_t i = 0; i < W.rows; ++i)
     for (std::size_t j = 0; j < W.cols; ++j) y[j] += x[i] * W(i, j);
-  }
   return y;
 }
 

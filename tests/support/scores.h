@@ -1,36 +1,33 @@
-// Attention scores by their equations, in float64, one pair of vectors at a time. Each file of tests/kernels/scores/ is
-// a score; all tests of scores compare with them, and fail for a score without a file.
+// Attention scores by their equations, in float64, one pair of vectors at a time, and the numbers of the references.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "tests/support/reference_model.h"
-
 namespace rnnsearch::reference {
+
+using Vector = std::vector<double>;
+
+struct Matrix {  // row-major; a bias is [1, cols]
+  std::size_t rows = 0, cols = 0;
+  Vector values;
+
+  double operator()(std::size_t i, std::size_t j) const { return values[i * cols + j]; }
+};
+
+using Parameters = std::map<std::string, Matrix>;  // by the checkpoint's names
 
 /// The energy e of the decoder's state s and an annotation h, with the parameters "attention/W_a" and so on.
 using Energy = std::function<double(const Parameters& p, const Vector& s, const Vector& h)>;
 
-class Score {
- public:
-  Score(const std::string& name, Energy energy);  // registers the score for energy_of and score_names
-};
-
-const Energy& energy_of(const std::string& name);
-std::vector<std::string> score_names();
+/// By the name of the score; a score that has none fails HaveOneNameAndOneEquationEach of tests/kernels/scores_test.cpp.
+const std::map<std::string, Energy>& energies();
 
 /// x W, W[rows, cols].
 Vector product(const Vector& x, const Matrix& W);
 double dot(const Vector& a, const Vector& b);
-/// sum_a v_a phi(a)
-inline double sum(const Vector& v, const std::function<double(std::size_t)>& phi) {
-  double total = 0;
-  for (std::size_t a = 0; a < v.size(); ++a) total += v[a] * phi(a);
-  return total;
-}
 
 }  // namespace rnnsearch::reference

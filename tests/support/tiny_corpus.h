@@ -1,13 +1,9 @@
 // A corpus of a few hundred short pairs (the target is the source reversed), made by corpus::prepare.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::support {
 

@@ -1,13 +1,8 @@
 #include "rnnsearch/text/tokenizer.h"
 
-#include <gtest/gtest.h>
-
-#include <regex>
-#include <utility>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/text/unicode.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::text {
 namespace {
@@ -54,9 +49,8 @@ TEST(BleuTokenizer13a, AgreesWithTheRegularExpressionsOnAnyAscii) {
   Random random(3);
   for (int i = 0; i < 5000; ++i) {
     std::string line;
-    for (std::size_t length = random.below(16); length > 0; --length) {
+    for (std::size_t length = random.below(16); length > 0; --length)
       line.push_back(random.below(2) > 0 ? "..,,--19a &"[random.below(11)] : static_cast<char>(' ' + random.below(95)));
-    }
     std::string expected = " " + line + " ";
     if (line.find('&') != std::string::npos || line.find("<s") != std::string::npos) continue;  // markup: tested above
     for (const auto& [pass, replacement] : kPasses) expected = std::regex_replace(expected, pass, replacement);
@@ -105,9 +99,8 @@ TEST(BleuTokenizerNone, LeavesTheLine) {
 }
 
 TEST(BleuTokenizer, LetsInvalidBytesPass) {
-  for (const auto tokenizer : {BleuTokenizer::k13a, BleuTokenizer::kIntl, BleuTokenizer::kZh, BleuTokenizer::kNone}) {
+  for (const auto tokenizer : {BleuTokenizer::k13a, BleuTokenizer::kIntl, BleuTokenizer::kZh, BleuTokenizer::kNone})
     EXPECT_EQ(tokenize_for_bleu("a\xFF\xE4\xB8z", tokenizer), "a\xFF\xE4\xB8z");
-  }
 }
 
 }  // namespace

@@ -1,18 +1,9 @@
 #include "rnnsearch/text/placeholders.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <utility>
-
-#include "tests/support/message_of.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::text {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 const CopyPatterns kNumbers({"[0-9]+(\\.[0-9]+)*"});
 

@@ -1,22 +1,14 @@
 #include "rnnsearch/text/subwords.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sentencepiece_processor.h>
 
-#include <cstdint>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/portable.h"
 #include "tests/support/byte_pair_codes.h"
-#include "tests/support/message_of.h"
 #include "tests/support/sentence_piece_model.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::text {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// Words of few letters, so that pieces compete, with accents, digits and what is no letter.
 std::vector<std::string> lines_of(std::size_t count, std::uint64_t seed) {
@@ -77,9 +69,8 @@ std::vector<std::string> librarys(const sentencepiece::SentencePieceProcessor& l
 void expect_the_librarys(const Subwords& subwords, const std::vector<std::string>& lines, bool by_words = false) {
   sentencepiece::SentencePieceProcessor library;
   ASSERT_TRUE(library.LoadFromSerializedProto(subwords.bytes()).ok());
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < 2; ++round)
     for (const std::string& line : lines) ASSERT_EQ(split(subwords, line), librarys(library, line, by_words)) << line;
-  }
 }
 
 TEST(SentencePiece, SplitsEveryLineAsTheLibraryDoes) {
@@ -115,9 +106,8 @@ TEST(SentencePiece, LeavesModelsWhosePiecesCrossSpacesToTheLibrary) {
 
 TEST(SentencePiece, GivesTheTextBackWhateverItHolds) {
   const Subwords subwords = train_subwords(lines_of(2000, 1), {"unigram", 320, false, "identity"});
-  for (const std::string line : {"aba été", "never seen: 中文 😀", "l'abé (b)"}) {
+  for (const std::string line : {"aba été", "never seen: 中文 😀", "l'abé (b)"})
     EXPECT_EQ(subwords.join(split(subwords, line), "\u2047"), line);
-  }
   EXPECT_EQ(subwords.join({"\u2581"
                            "ab",
                            "\u2047", "ab", "\u2047", "\u2047"},
@@ -133,18 +123,18 @@ TEST(SentencePiece, LearnsTheSameModelAgain) {
   EXPECT_THAT(message_of([&] {
                 train_subwords(lines, {"unigram", 30000, true, "nmt_nfkc"});
               }),
-              testing::AllOf(HasSubstr("30000"), HasSubstr("2000 lines")));
+              AllOf(HasSubstr("30000"), HasSubstr("2000 lines")));
 }
 
 TEST(SentencePiece, RefusesWhatIsNoModelAndPiecesThatAreSpecialSymbols) {
   EXPECT_THAT(message_of([] { Subwords::sentence_piece("no model"); }), HasSubstr("SentencePiece"));
-  EXPECT_THAT(message_of([] { Subwords::sentence_piece(""); }), testing::Not(""));
+  EXPECT_THAT(message_of([] { Subwords::sentence_piece(""); }), Not(""));
   auto pieces = kSpecial;
   pieces[1] = {"<begin>", 0.0f, 3};
   pieces.emplace_back("\u2581", -1.0f, 1);
   pieces.emplace_back("<s>", -1.0f, 1);
   EXPECT_THAT(message_of([&] { Subwords::sentence_piece(model_of(1, false, pieces)); }),
-              testing::AllOf(HasSubstr("'<s>'"), HasSubstr("special symbol")));
+              AllOf(HasSubstr("'<s>'"), HasSubstr("special symbol")));
 }
 
 using Units = std::vector<std::uint32_t>;

@@ -1,20 +1,13 @@
 #include "rnnsearch/text/unicode.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unicode/bytestream.h>
 #include <unicode/normalizer2.h>
 
-#include <random>
-#include <string>
-#include <vector>
-
+#include "tests/support/test.h"
 #include "text/code_points.h"
 
 namespace rnnsearch::text {
 namespace {
-
-using testing::ElementsAre;
 
 TEST(SplitWords, SplitsWherePythonDoes) {
   // Every code point for which Python's str.isspace() holds.
@@ -77,9 +70,8 @@ TEST(Normalized, ComposesManyMarksAsICUDoes) {
     for (int line = 0; line < 2000; ++line) {
       std::string text;
       const std::size_t few = random() % 8, size = random() % 400;  // many marks in a row of some lines
-      for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t i = 0; i < size; ++i)
         append_code_point(text, parts[random() % 8 == 0 ? random() % parts.size() : 3 + (random() + few) % 8]);
-      }
       std::string expected;
       icu::StringByteSink<std::string> sink(&expected);
       icu->normalizeUTF8(0, text, sink, nullptr, status);
@@ -87,6 +79,28 @@ TEST(Normalized, ComposesManyMarksAsICUDoes) {
     }
     EXPECT_TRUE(U_SUCCESS(status));
   }
+}
+
+TEST(Script, CountsTheLettersThatAreOfIt) {
+  const auto [all, of_script] = Script("Cyrillic").count("Привет, world 2026!");
+  EXPECT_EQ(all, 11u);
+  EXPECT_EQ(of_script, 6u);
+  EXPECT_EQ(Script("Latn").count("déjà vu — « 3 »").of_script, 6u);
+  EXPECT_EQ(Script("Latin").count("1990 - 2000, 5 €").all, 0u);
+}
+
+TEST(Script, KnowsTheScriptsOfALanguage) {
+  EXPECT_EQ(Script("ru").count("да").of_script, 2u);
+  EXPECT_EQ(Script("ja").count("東京タワーへ").of_script, Script("Jpan").count("東京タワーへ").of_script);
+  EXPECT_EQ(Script("ja").count("東京へ").of_script, 3u);
+  EXPECT_EQ(Script("zh").count("中文 abc").of_script, 2u);
+  EXPECT_EQ(Script("ko").count("한국").of_script, 2u);
+}
+
+TEST(Script, RefusesWhatIcuDoesNotKnow) {
+  EXPECT_THAT(message_of([] { Script("klingonese"); }), AllOf(HasSubstr("'klingonese'"), HasSubstr("Cyrillic")));
+  EXPECT_THAT(message_of([] { Script("Common"); }), HasSubstr("'Common'"));
+  EXPECT_THAT(message_of([] { Script(""); }), HasSubstr("there is no script ''"));
 }
 
 }  // namespace

@@ -1,29 +1,17 @@
 #include "rnnsearch/train/checkpoint.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cmath>
-#include <fstream>
-#include <functional>
-
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/kernels/precision.h"
 #include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/train/run_directory.h"
 #include "tests/support/communicator.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
 #include "train/checkpoint_file.h"
 
 namespace rnnsearch::train {
 namespace {
-
-using testing::HasSubstr;
 
 TrainingState some_state(const corpus::Corpus& corpus) {
   TrainingState state;
@@ -154,7 +142,7 @@ TEST_F(CheckpointFile, SaysWhatMadeItAndWhenItsTextWasSplitByAnotherLibrary) {
   EXPECT_EQ(said_when_opened(pipeline), "");
   EXPECT_NE(libraries_in_file(), "");
   pipeline.libraries.text = "ICU 50.1";
-  EXPECT_THAT(said_when_opened(pipeline), testing::AllOf(HasSubstr("[model] "), HasSubstr("with ICU 50.1, and this")));
+  EXPECT_THAT(said_when_opened(pipeline), AllOf(HasSubstr("[model] "), HasSubstr("with ICU 50.1, and this")));
   const storage::File file = storage::open_sealed(path_, "checkpoint");
   EXPECT_THAT(file.text_attribute("/", "compiler"), testing::ContainsRegex("(GCC|Clang) [0-9]+"));
   EXPECT_THAT(file.text_attribute("/", "libraries"),

@@ -15,9 +15,6 @@ prepare() { # CORPUS OPTION...
 }
 prepare corpus.h5 --train-alignments train.links >prepared
 prepare plain.h5 >/dev/null
-"$MPIEXEC" -n 2 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \
-  --dev-target text/dev.target --tokenizer none --output two.h5 --train-alignments train.links --threads 1 >/dev/null
-cmp corpus.h5 two.h5 || fail "two ranks prepare another corpus"
 
 train() { "$RNNSEARCH" $(train_arguments "$1" "$2") "${@:3}" 2>"$1.log" || fail "$1: $(<"$1.log")"; }
 error_rate() { # RUN
@@ -55,37 +52,6 @@ refused 1 "has no word alignments" "$RNNSEARCH" $(train_arguments refused 1 | se
 sed '5s/$/ 9-0/' train.links >wrong
 if prepare wrong.h5 --train-alignments wrong 2>said; then fail "a link past the end is taken"; fi
 grep -q 'wrong line 5: the link 9-0 is past' said || fail "a link past the end: $(<said)"
-
-# Links of words guide attention as the links of subwords do that this script makes: every second word is split into two.
-"$SOURCE/data/reversal.sh" more --vocabulary 10 --max-length 7 --train 3000 --dev 16 --test 100 >/dev/null
-for file in more/*.*; do sed -E -i 's/[13579]\b/&ab/g' "$file"; done
-printf '#version: 0.2\na b</w>\n' >codes
-for set in train test; do
-  awk '{ for (i = 0; i < NF; ++i) printf "%s%d-%d", (i ? " " : ""), NF - 1, i; print "" }' more/$set.source >$set.of-words
-  paste -d'|' more/$set.source more/$set.target | awk -F'|' '
-    function split_words(line, piece_of,    words, n, k, pieces) {
-      pieces = 0 # the first piece of each word, and one behind the last
-      n = split(line, words, " ")
-      for (k = 1; k <= n; ++k) { piece_of[k] = pieces; pieces += words[k] ~ /../ ? 2 : 1 }
-      piece_of[n + 1] = pieces
-      return n
-    }
-    { n = split_words($1, s); m = split_words($2, t); line = ""
-      for (i = 0; i < t[m + 1]; ++i) for (j = s[n]; j < s[n + 1]; ++j) line = line " " j "-" i
-      print line }' >$set.of-subwords
-done
-for kind in words subwords; do
-  "$RNNSEARCH" prepare --train-source more/train.source --train-target more/train.target --dev-source more/dev.source \
-    --dev-target more/dev.target --tokenizer none --bpe-codes codes --train-alignments train.of-$kind --alignments-of $kind \
-    --output of-$kind.h5 >prepared
-  "$RNNSEARCH" $(train_arguments of-$kind 140 | sed s/corpus.h5/of-$kind.h5/) --guided-alignment 1 2>/dev/null
-  "$RNNSEARCH" align --model of-$kind --source more/test.source --target more/test.target --gold test.of-subwords --gold-first-word 0 \
-    --links threshold --threshold 0.3 | awk '/^alignment error rate/ { print $NF }' >of-$kind.rate
-done
-echo "alignment error rate with links of words $(<of-words.rate), of subwords $(<of-subwords.rate)"
-cmp of-words.h5 of-subwords.h5 || fail "links of words make another corpus than those of subwords"
-cmp of-words.rate of-subwords.rate || fail "links of words guide attention otherwise than those of subwords"
-awk '{ exit !($1 < 0.1) }' of-words.rate || fail "guided attention does not learn the links of words"
 
 # Links that prepare learns, the same on any number of threads: each word has its translation in the same place.
 for set in train dev test; do sed -E 's/[0-9]+/w&/g' text/$set.source >text/$set.copy; done

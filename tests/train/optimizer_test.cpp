@@ -1,14 +1,9 @@
 #include "rnnsearch/train/optimizer.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
+#include "tests/support/test.h"
+#include "train/shard_sums.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -36,9 +31,8 @@ const std::vector<float>& gradient_of_step(std::uint64_t step) {
 std::vector<float> trained(const TrainOptions& options, int steps) {
   const auto optimizer = make_optimizer(options, kSize);
   std::vector<float> parameters(kSize, 0.5F);
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < steps; ++step)
     optimizer->update(parameters, gradient_of_step(static_cast<std::uint64_t>(step)), options.learning_rate, kScale);
-  }
   return parameters;
 }
 
@@ -154,9 +148,8 @@ TEST(Optimizer, OfATableByRowsHasTheBitsOfTheWholeGradient) {
     const auto check = [&](int update) {
       EXPECT_TRUE(found == expected) << name_of(options.optimizer) << ", update " << update;
       const auto a = whole->accumulators(), b = by_rows->accumulators();
-      for (std::size_t i = 0; i < a.size(); ++i) {
+      for (std::size_t i = 0; i < a.size(); ++i)
         EXPECT_TRUE(std::equal(a[i].values.begin(), a[i].values.end(), b[i].values.begin())) << a[i].name << update;
-      }
     };
     for (int update = 0; update < 5000; ++update) {
       std::vector<float> gradient(kAll), rows;
@@ -206,6 +199,125 @@ TEST(OptimizerBytes, CountWhatEachOptimizerReadsAndWrites) {
   EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * 10 * 5);
   options.momentum = 0.9;
   EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 7 + 1000 * 4));
+}
+
+std::vector<float> random_values(Random& random) {
+  std::vector<float> values(kSize);
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return values;
+}
+
+TEST(ParameterAverage, WeighsTheUpdatesAsItsRecursionSays) {
+  for (const double decay : {0.05, 0.5, 0.9999}) {
+    Random random(1);
+    std::vector<float> parameters = random_values(random);
+    ParameterAverage average(decay, kSize);
+    average.begin(parameters);
+    std::vector<double> expected(parameters.begin(), parameters.end());
+    for (std::uint64_t update = 1; update <= 30; ++update) {
+      parameters = random_values(random);
+      average.follow(parameters, update);
+      const double d = std::min(decay, static_cast<double>(update + 1) / static_cast<double>(update + 10));
+      for (std::size_t i = 0; i < kSize; ++i) expected[i] = d * expected[i] + (1 - d) * double{parameters[i]};
+    }
+    for (std::size_t i = 0; i < kSize; ++i) ASSERT_NEAR(average.values()[i], expected[i], 4e-6) << i << " of " << decay;
+  }
+}
+
+TEST(ParameterAverage, ExchangesEveryElement) {
+  Random random(2);
+  const std::vector<float> first = random_values(random), second = random_values(random);
+  std::vector<float> parameters = second;
+  ParameterAverage average(0.9, kSize);
+  average.begin(first);
+  average.exchange(parameters);
+  EXPECT_EQ(parameters, first);
+  EXPECT_TRUE(std::equal(second.begin(), second.end(), average.values().begin()));
+  average.exchange(parameters);
+  EXPECT_EQ(parameters, second);
+}
+
+TEST(ParameterAverage, HasTheSameBitsOnAnyNumberOfThreads) {
+  const std::size_t before = thread_count();
+  std::vector<std::vector<float>> found;
+  for (const std::size_t threads : {1u, 2u, 3u}) {
+    set_thread_count(threads);
+    Random random(3);
+    ParameterAverage average(0.7, kSize);
+    average.begin(random_values(random));
+    for (std::uint64_t update = 1; update <= 5; ++update) average.follow(random_values(random), update);
+    found.emplace_back(average.values().begin(), average.values().end());
+  }
+  set_thread_count(before);
+  EXPECT_EQ(found[0], found[1]);
+  EXPECT_EQ(found[0], found[2]);
+}
+
+TEST(ParameterAverage, OfDecayZeroIsNone) {
+  ParameterAverage average(0, kSize);
+  EXPECT_TRUE(average.empty());
+  std::vector<float> parameters(kSize, 1.0F);
+  average.begin(parameters);
+  average.follow(parameters, 1);
+  average.exchange(parameters);
+  EXPECT_EQ(parameters, std::vector<float>(kSize, 1.0F));
+}
+
+constexpr std::size_t kShardSize = 17'000;  // two blocks of the parallel loop
+
+std::vector<float> gradient_of(std::uint64_t shard) {
+  Random random(3, shard);
+  std::vector<float> values(kShardSize);
+  for (float& value : values) value = static_cast<float>(random.normal());
+  values[0] = -0.0F;
+  return values;
+}
+
+std::vector<float> sum_of(std::vector<std::vector<float>> level) {  // neighbours in pairs, level by level
+  while (level.size() > 1) {
+    std::vector<std::vector<float>> next;
+    for (std::size_t i = 0; i < level.size(); i += 2) {
+      next.push_back(level[i]);
+      if (i + 1 == level.size()) continue;
+      for (std::size_t k = 0; k < kShardSize; ++k) next.back()[k] = level[i][k] + level[i + 1][k];
+    }
+    level = next;
+  }
+  return level.front();
+}
+
+TEST(ShardSums, AreThoseOfTheNodesOfARankInAnyUpdateAndPart) {
+  const auto same = [](std::span<const float> found, const std::vector<float>& expected, std::size_t first) {
+    return std::memcmp(found.data(), expected.data() + first, found.size_bytes()) == 0;
+  };
+  for (const auto& [shards, ranks] : {std::pair{1, 1}, {2, 1}, {12, 1}, {12, 2}, {12, 3}, {12, 4}, {16, 2}, {7, 1}}) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      SCOPED_TRACE(std::to_string(shards) + " shards, rank " + std::to_string(rank) + " of " + std::to_string(ranks));
+      const ShardPlan plan(static_cast<std::uint64_t>(shards), rank, ranks);
+      const comm::ShardTree tree(static_cast<std::uint64_t>(shards));
+      const auto nodes = tree.nodes_of(plan.own());
+      ShardSums sums;
+      for (int update = 0; update < 2; ++update) {
+        sums.begin(kShardSize);
+        std::vector<float> gradient(kShardSize);
+        for (std::size_t i = 0; i < plan.count(); ++i) {
+          ASSERT_TRUE(std::all_of(gradient.begin(), gradient.end(), [](float g) { return g == 0; }));
+          gradient = gradient_of(plan.own().first + i);
+          if (i + 1 < plan.count()) sums.take(plan, i, gradient);
+        }
+        for (const auto& [first, size] :
+             {std::pair{std::size_t{0}, kShardSize / 3}, {kShardSize / 3, kShardSize - kShardSize / 3}}) {
+          const auto found = sums.finish(plan, first, std::span(gradient).subspan(first, size));
+          ASSERT_EQ(found.size(), nodes.size());
+          for (std::size_t n = 0; n < nodes.size(); ++n) {
+            std::vector<std::vector<float>> of_node;
+            for (std::uint64_t s = nodes[n].first; s < nodes[n].end; ++s) of_node.push_back(gradient_of(s));
+            EXPECT_TRUE(same(found[n], sum_of(of_node), first)) << "node " << n;
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

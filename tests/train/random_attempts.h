@@ -4,20 +4,13 @@
 // RNNSEARCH_ATTEMPTS=500 tries so many trainings, RNNSEARCH_ATTEMPTS_SEED=7 begins with the seventh of them.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cmath>
 #include <csignal>
-#include <cstdlib>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <stdexcept>
 
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
+#include "tests/support/test.h"
 #include "tests/train/tiny_training.h"
 
 namespace rnnsearch::train {
@@ -46,7 +39,8 @@ class RandomAttempts {
     model_.embedding = 6;
     model_.state = 8;
     model_.alignment = 5;
-    model_.maxout = 4;
+    model_.maxout = 6;  // as wide as an embedding, which may be the output matrix
+    model_.tied_embeddings = one_of({model::TiedEmbeddings::kNone, model::TiedEmbeddings::kTarget});
     model_.dropout = one_of({Ramp(0), Ramp(0.2), Ramp(0.1, 0.4, 9)});
     options_ = tiny_options();
     options_.seed = 1 + random_.below(1000);

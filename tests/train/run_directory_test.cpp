@@ -1,31 +1,18 @@
 #include "rnnsearch/train/run_directory.h"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <atomic>
-#include <chrono>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <thread>
-#include <utility>
 
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/sealed_file.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 
 namespace rnnsearch::train {
 namespace {
-
-using testing::HasSubstr;
 
 class Run : public testing::Test {
  protected:
@@ -87,7 +74,7 @@ TEST_F(Run, LeavesNothingAndChangesNothingUnlessItIsBegun) {
   open();
   ini_ += "learning-rate = 2\n";
   enter();
-  EXPECT_THAT(read_file(path_ / "config.ini"), testing::Not(HasSubstr("learning-rate")));
+  EXPECT_THAT(read_file(path_ / "config.ini"), Not(HasSubstr("learning-rate")));
   EXPECT_THAT(files(path_), testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json"));
 }
 
@@ -103,7 +90,7 @@ TEST_F(Run, IsRefusedWhereSomethingElseIs) {
   std::filesystem::create_directory(path_);
   std::ofstream(path_ / "thesis.tex") << "years of work";
   EXPECT_THAT(refusal(), HasSubstr("holds thesis.tex and is not a run of rnnsearch"));
-  EXPECT_THAT(files(path_), testing::ElementsAre("thesis.tex"));
+  EXPECT_THAT(files(path_), ElementsAre("thesis.tex"));
   path_ = path_ / "thesis.tex";
   EXPECT_THAT(refusal(), HasSubstr("is a file"));
 }
@@ -147,9 +134,8 @@ TEST_F(Run, IsNotWrittenByAnAttemptThatWasReplaced) {
   std::ofstream(path_ / "attempt") << "n2 17 4711\n";
   const auto content = [&] {
     std::map<std::string, std::string> all;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))
       all[entry.path()] = entry.is_regular_file() ? read_file(entry.path()) : "";
-    }
     return all;
   };
   const auto before = content();
@@ -168,8 +154,7 @@ TEST_F(Run, SaysThatAnotherAttemptTookOverWhereThatRemovedItsTemporaryFile) {
     std::ofstream(path_ / "attempt") << "n2 17 4711\n";
     throw Error("cannot rename a finished file");
   };
-  EXPECT_THAT(message_of([&] { stale->write_as_this_attempt(write); }),
-              testing::HasSubstr("another trainer has taken over"));
+  EXPECT_THAT(message_of([&] { stale->write_as_this_attempt(write); }), HasSubstr("another trainer has taken over"));
   const auto current = open();
   EXPECT_EQ(message_of([&] { current->write_as_this_attempt([](const auto&) { throw Error("the disk is full"); }); }),
             "the disk is full");
@@ -247,10 +232,10 @@ TEST_F(Run, KeepsWhatItBeganWithAndSaysWhatElseChanged) {
   make_checkpoint(10);
   EXPECT_EQ(begin("learning-rate = 2\n"), "learning-rate: 1 -> 2; mix: x:1, y:1 -> ; ");
   EXPECT_THAT(read_file(path_ / "config.ini"), HasSubstr("initial-model = /b\nlearning-rate = 2\n"));
-  EXPECT_THAT(said, testing::IsEmpty());
+  EXPECT_THAT(said, IsEmpty());
   EXPECT_EQ(begin("initial-model = /c\nlearning-rate = 2\n"), "");
-  EXPECT_THAT(read_file(path_ / "config.ini"), testing::Not(HasSubstr("/c")));
-  EXPECT_THAT(said, testing::ElementsAre("[train] initial-model = /c is ignored, because this run has begun already"));
+  EXPECT_THAT(read_file(path_ / "config.ini"), Not(HasSubstr("/c")));
+  EXPECT_THAT(said, ElementsAre("[train] initial-model = /c is ignored, because this run has begun already"));
   set_log_sink({});
 }
 
@@ -318,7 +303,7 @@ TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
   std::ofstream(path_ / ".config.ini.tmp-n1-77") << "half";
   open()->write_validation(".update-00000010.txt.tmp-n1-77", "half");
   open();
-  EXPECT_THAT(files(path_ / "validation"), testing::IsEmpty());
+  EXPECT_THAT(files(path_ / "validation"), IsEmpty());
   EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "update-00000010.h5"));
   EXPECT_THAT(files(path_),
               testing::UnorderedElementsAre("checkpoints", "config.ini", "environment.json", "validation"));

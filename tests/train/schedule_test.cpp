@@ -1,8 +1,8 @@
 #include "rnnsearch/train/optimizer.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
+#include "rnnsearch/train/trainer.h"
+#include "tests/support/test.h"
+#include "train/stopping.h"
 
 namespace rnnsearch::train {
 namespace {
@@ -124,6 +124,121 @@ TEST(Plateau, TakesNanForNoGainAndForNoLossToCompareWith) {
   plateau.validated(4.0, 2);
   EXPECT_EQ(plateau.best_loss, 4.0);
   EXPECT_EQ(plateau.validations_without_gain, 0U);
+}
+
+TrainingState at(std::uint64_t update, std::uint64_t validated_update) {
+  TrainingState state;
+  state.update = update;
+  state.validated_update = validated_update;
+  return state;
+}
+
+TEST(ValidationPlan, CountsUpdatesAloneUnlessTheClockIsAsked) {
+  TrainOptions options;
+  options.validate_every = 10;
+  const ValidationPlan plan(options);
+  EXPECT_FALSE(plan.is_due(at(0, 0)));
+  EXPECT_FALSE(plan.is_due(at(9, 0)));
+  EXPECT_TRUE(plan.is_due(at(10, 0)));
+  EXPECT_FALSE(plan.is_due(at(10, 10)));
+  EXPECT_FALSE(plan.is_due(at(11, 0))) << "the schedule would depend on where a run was resumed";
+  EXPECT_TRUE(plan.counts(20));
+  EXPECT_FALSE(plan.counts(23));
+  EXPECT_EQ(plan.vote(10, at(9, 0), 1e9), 0);
+}
+
+TEST(ValidationPlan, PutsOffAValidationUntilItFitsIntoItsShare) {
+  TrainOptions options;
+  options.validate_every = 10;
+  options.validation_share = 0.25;
+  ValidationPlan plan(options);
+  TrainingState state;
+  const auto vote = [&](std::uint64_t update, std::uint64_t validated_update, double now) {
+    state.validated_update = validated_update;
+    return plan.vote(update, state, now);
+  };
+  EXPECT_EQ(vote(9, 0, 90), 0);
+  EXPECT_EQ(vote(10, 0, 100), 1) << "nothing is known of the first one";
+  EXPECT_FALSE(plan.is_due(at(10, 0))) << "the ranks have not agreed";
+  plan.agreed(1);
+  EXPECT_TRUE(plan.is_due(at(10, 0)));
+  plan.validated(100, 160, false, state);
+  EXPECT_FALSE(plan.is_due(at(11, 0))) << "one vote is for one validation";
+  EXPECT_EQ(vote(19, 10, 10000), 0) << "none is due";
+  // 60 + 60 seconds are a quarter of 480, of which the second one takes 60.
+  EXPECT_EQ(vote(20, 10, 419), 0);
+  EXPECT_EQ(vote(23, 10, 420), 1) << "it stays due";
+  plan.validated(420, 500, false, state);
+  EXPECT_EQ(vote(30, 23, 799), 0);  // 140 + 80 are a quarter of 880
+  EXPECT_EQ(vote(30, 23, 800), 1);
+  plan.validated(800, 840, true, state);
+  EXPECT_EQ(state.validations.spent, 180) << "one that was interrupted took time, too";
+  EXPECT_EQ(state.validations.last, 80);
+  EXPECT_FALSE(plan.counts(30)) << "the clock must decide neither the learning rate nor the end";
+}
+
+TEST(ValidationPlan, CountsMinutesFromTheEndOfTheLastOneOverAllAttempts) {
+  TrainOptions options;
+  options.validate_every = 0;
+  options.validate_minutes = 2;
+  ValidationPlan plan(options);
+  TrainingState state;
+  EXPECT_EQ(plan.vote(7, state, 119), 0);
+  EXPECT_EQ(plan.vote(8, state, 120), 1);
+  plan.validated(120, 140, true, state);
+  EXPECT_EQ(plan.vote(8, state, 141), 1) << "it was interrupted";
+  plan.validated(141, 150, false, state);
+  state.validated_update = 8;
+  EXPECT_EQ(ValidationPlan(options).vote(9, state, 269), 0);
+  EXPECT_EQ(ValidationPlan(options).vote(9, state, 270), 1);
+  EXPECT_EQ(plan.vote(8, state, 270), 0) << "the same parameters";
+  options.validate_every = 9;
+  EXPECT_EQ(plan.vote(9, state, 151), 1) << "whichever comes first";
+}
+
+comm::Lookup of(const std::map<std::string, std::string>& values) {
+  return [values](const char* name) -> const char* {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : found->second.c_str();
+  };
+}
+
+TEST(JobEnd, IsNotKnownOutsideAJob) {
+  for (const auto& environment : {of({}), of({{"RNNSEARCH_END_TIME", ""}}), of({{"SLURM_JOB_END_TIME", "0"}})}) {
+    const auto deadline = deadline_of({}, environment, 1000);
+    EXPECT_FALSE(deadline.unix_seconds);
+    EXPECT_THAT(deadline.line, IsEmpty());
+  }
+}
+
+TEST(JobEnd, LeavesTwoMinutesUnlessToldOtherwise) {
+  EXPECT_EQ(deadline_of({}, of({{"SLURM_JOB_END_TIME", "10000"}}), 1000).unix_seconds, 9880);
+  EXPECT_EQ(deadline_of(0.5, of({{"SLURM_JOB_END_TIME", "10000"}}), 1000).unix_seconds, 9970);
+  EXPECT_EQ(deadline_of(0, of({{"SLURM_JOB_END_TIME", "10000.5"}}), 1000).unix_seconds, 10000.5);
+}
+
+TEST(JobEnd, IsWhatTheUserSaysBeforeWhatSlurmSays) {
+  const auto both = of({{"SLURM_JOB_END_TIME", "10000"}, {"RNNSEARCH_END_TIME", "20000"}});
+  EXPECT_EQ(deadline_of(1, both, 1000).unix_seconds, 19940);
+  EXPECT_FALSE(deadline_of({}, of({{"SLURM_JOB_END_TIME", "10000"}, {"RNNSEARCH_END_TIME", "0"}}), 1000).unix_seconds);
+}
+
+TEST(JobEnd, RefusesWhatIsNoTime) {
+  for (const char* text : {"soon", "12:30", "-5", "nan", "1e300", "10000 ", "0x10"}) {
+    EXPECT_THAT(message_of([&] {
+                  deadline_of({}, of({{"RNNSEARCH_END_TIME", text}}), 1000);
+                }),
+                AllOf(HasSubstr("RNNSEARCH_END_TIME"), HasSubstr(text), HasSubstr("seconds since 1970")))
+        << text;
+  }
+}
+
+TEST(JobEnd, RefusesAJobWithoutTimeToTrain) {
+  EXPECT_THAT(message_of([] {
+                deadline_of(10, of({{"SLURM_JOB_END_TIME", "10000"}}), 9400);
+              }),
+              AllOf(HasSubstr("10 minutes"), HasSubstr("--stop-before")));
+  EXPECT_TRUE(deadline_of(10, of({{"SLURM_JOB_END_TIME", "10000"}}), 9399).unix_seconds);
 }
 
 }  // namespace

@@ -1,22 +1,10 @@
 #include "train/snapshot.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <future>
-#include <limits>
-#include <memory>
-#include <span>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/train/trainer.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/train/tiny_training.h"
 
@@ -110,7 +98,7 @@ TEST_F(Snapshot, IsRefusedWithoutMemoryAndNamesTheWayOut) {
   CheckpointSource endless = source();
   endless.parameters = std::span(model_.parameters().data(), std::numeric_limits<std::ptrdiff_t>::max() / 8);
   CheckpointSnapshot snapshot;
-  EXPECT_THAT(message_of([&] { snapshot.reserve(endless); }), testing::HasSubstr("--synchronous-checkpoints"));
+  EXPECT_THAT(message_of([&] { snapshot.reserve(endless); }), HasSubstr("--synchronous-checkpoints"));
 }
 #endif
 
@@ -197,7 +185,7 @@ TEST_F(BackgroundCheckpoint, IsNotWrittenOfWeightsThatAreNoNumbers) {
       state_.update, [&] { return source(); }, false);
   writer.copied();
   model_.parameters()[3] = 0;
-  EXPECT_THAT(message_of([&] { writer.finished(true); }), testing::HasSubstr("the training diverged: after update 1 "));
+  EXPECT_THAT(message_of([&] { writer.finished(true); }), HasSubstr("the training diverged: after update 1 "));
 }
 
 TEST_F(BackgroundCheckpoint, IsWrittenBeforeItsWriterIsGone) {

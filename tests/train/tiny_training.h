@@ -1,18 +1,14 @@
 // A model, options and a validator small enough to train in a blink.
 #pragma once
 
-#include <cmath>
-#include <filesystem>
-#include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
+#include "rnnsearch/base/file.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/train/trainer.h"
 #include "tests/support/communicator.h"
+#include "tests/support/test.h"
+#include "tests/support/tiny_corpus.h"
 
 namespace rnnsearch::train {
 
@@ -105,5 +101,16 @@ inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path
   outcome.weights = bytes_of(model.parameters());
   return outcome;
 }
+
+class Training : public testing::Test {
+ protected:
+  Scratch scratch_;
+  corpus::Corpus corpus_{support::make_tiny_corpus(scratch_.path())};
+
+  Outcome run(const std::string& folder, const TrainOptions& options, Validator validator = {}) {
+    return attempt(corpus_, scratch_ / folder, options, std::move(validator));
+  }
+  std::string log(const std::string& folder) { return read_file(scratch_ / folder / "log.jsonl"); }
+};
 
 }  // namespace rnnsearch::train

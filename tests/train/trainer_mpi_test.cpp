@@ -1,18 +1,11 @@
 #include "rnnsearch/train/trainer.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <chrono>
 #include <csignal>
-#include <optional>
 
-#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/comm/meet.h"
 #include "tests/support/mpi_main.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 #include "tests/support/tiny_corpus.h"
 #include "tests/support/whole_gradient.h"
 #include "tests/train/random_attempts.h"
@@ -85,9 +78,8 @@ struct Reference {
 void expect_losses(const std::vector<UpdateReport>& updates, const std::vector<double>& expected) {
   if (!communicator().is_root()) return;
   ASSERT_EQ(updates.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
+  for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_NEAR(updates[i].loss_per_word / expected[i], 1, 1e-5) << "update " << updates[i].update;
-  }
 }
 
 TEST_F(DistributedTraining, HasTheLossesOfOneProcess) {

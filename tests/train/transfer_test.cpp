@@ -1,30 +1,12 @@
 #include "rnnsearch/train/trainer.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/train/checkpoint.h"
-#include "tests/support/message_of.h"
-#include "tests/support/scratch.h"
+#include "tests/support/test.h"
 #include "tests/train/tiny_training.h"
 
 namespace rnnsearch::train {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// A corpus with these words, in this order of frequency; the target's are written with a bar, unless `joint`.
 corpus::Corpus corpus_of(const std::filesystem::path& folder, const std::vector<std::string>& words, bool joint,
@@ -163,9 +145,7 @@ TEST_P(Transfer, CopiesWhatBelongsToWordsOfBothOrToNone) {
   const auto accumulators = optimizer->accumulators(), former = optimizer_->accumulators();
   ASSERT_EQ(accumulators.size(), 2U);
   const std::vector<float> zeros(now.parameters().size());
-  for (std::size_t i = 0; i < 2; ++i) {
-    expect_by_words(corpus, now, former[i].values, zeros, accumulators[i].values);
-  }
+  for (std::size_t i = 0; i < 2; ++i) expect_by_words(corpus, now, former[i].values, zeros, accumulators[i].values);
 }
 
 TEST_P(Transfer, LeavesTheOptimizerAloneUnlessAsked) {

@@ -1,6 +1,6 @@
-// Runs a fuzzer's function over files, for builds without libFuzzer: the empty input, then each argument, or each file
-// of an argument that is a folder. With --random COUNT before them, then so many inputs of a few random bytes, the same
-// in every run. What the function finds ends the program.
+// The entry of a fuzzer: libFuzzer's function, or for builds without libFuzzer a main that runs the empty input, then each
+// argument, or each file of an argument that is a folder. With --random COUNT before them, then so many inputs of a few
+// random bytes, the same in every run.
 #include <algorithm>
 #include <iostream>
 #include <random>
@@ -9,15 +9,14 @@
 #include "rnnsearch/base/file.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace {
-
-void run(const std::string& bytes) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+#ifdef RNNSEARCH_FUZZ
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  rnnsearch::fuzz::run(rnnsearch::fuzz::Input({reinterpret_cast<const char*>(data), size}));
+  return 0;
 }
-
-}  // namespace
-
+#else
 int main(int argc, char** argv) {
+  using namespace rnnsearch::fuzz;
   namespace fs = std::filesystem;
   const bool is_random = argc > 2 && std::string_view(argv[1]) == "--random";
   std::vector<fs::path> files;
@@ -29,19 +28,21 @@ int main(int argc, char** argv) {
     }
   }
   std::sort(files.begin(), files.end());
-  run("");
+  run(Input(""));
   for (const fs::path& file : files) {
     std::cerr << file.string() << "\n";  // the last one named is the one that failed
-    run(rnnsearch::read_file(file));
+    const std::string bytes = rnnsearch::read_file(file);
+    run(Input(bytes));
   }
   std::mt19937 random(1);
   for (int i = 0; i < (is_random ? std::atoi(argv[2]) : 0); ++i) {
     std::string bytes(4 + random() % 40, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    const fs::path input = rnnsearch::fuzz::written("random", bytes);  // remains when the function ends the program
+    const fs::path input = written("random", bytes);  // remains when the function ends the program
     std::cerr << "random input " << i << ": " << input.string() << "\n";
-    run(bytes);
+    run(Input(bytes));
   }
   std::cout << files.size() << " files and the empty input\n";
   return files.empty() ? 1 : 0;
 }
+#endif

@@ -1,0 +1,64 @@
+// What tests include: GoogleTest, the standard library as far as tests use it, and the messages of errors.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <regex>
+#include <set>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "rnnsearch/base/error.h"
+#include "tests/support/scratch.h"
+
+namespace rnnsearch {
+
+using testing::AllOf, testing::AnyOf, testing::Each, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
+using testing::Not, testing::SizeIs, testing::StartsWith;
+
+/// The message of the Error that `act` throws.
+template <class Act>
+std::string message_of(Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace rnnsearch
