@@ -6,6 +6,7 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/decode/translate.h"
 #include "rnnsearch/evaluate/metrics.h"
+#include "rnnsearch/storage/sealed_file.h"
 #include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
