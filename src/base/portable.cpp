@@ -1,6 +1,7 @@
 #include "rnnsearch/base/portable.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>

@@ -1,6 +1,7 @@
 #include "rnnsearch/kernels/rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "kernels/dispatch.h"
