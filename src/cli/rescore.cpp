@@ -1,5 +1,7 @@
 #include "rnnsearch/cli/command.h"
 
+#include <fmt/format.h>
+
 #include "cli/options/common.h"
 #include "cli/options/translation_options.h"
 #include "cli/progress.h"
@@ -53,7 +55,8 @@ std::vector<evaluate::FeatureWeight> given_weights(const Settings& s) {
 std::vector<double> read_weights(const Settings& s, const NBestList& list) {
   std::vector<evaluate::FeatureWeight> all;
   if (!s.weights.empty()) {
-    all = evaluate::read_weights(read_text_file(s.weights, stop_if_signal_came), s.weights.string());
+    const auto lines = corpus::read_lines(s.weights, s.line_limit);
+    all = evaluate::read_weights(fmt::to_string(fmt::join(lines, "\n")), s.weights.string());
   }
   const auto given = given_weights(s);
   all.insert(all.end(), given.begin(), given.end());

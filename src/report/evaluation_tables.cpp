@@ -325,8 +325,9 @@ std::vector<std::string> metrics_of(const Rounds& rounds) {
   for (const EvaluationFile& round : rounds) {
     for (const std::string& metric : report::metrics_of(round)) add_once(metrics, metric);
   }
-  std::ranges::stable_partition(
-      metrics, [](const std::string& metric) { return metric == "PSA" || metric == "LCSR" || metric == "GeoMean"; });
+  std::stable_partition(metrics.begin(), metrics.end(), [](const std::string& metric) {
+    return metric == "PSA" || metric == "LCSR" || metric == "GeoMean";
+  });
   return metrics;
 }
 
