@@ -215,7 +215,7 @@ TEST(Vocabulary, RefusesWhatIsNone) {
   EXPECT_THAT(message_of([] { Vocabulary({"<unk>", "<s>", "</s>", "a"}, {1, 2}); }), HasSubstr("4 words but 2 counts"));
 }
 
-// The reason for the symbol that it is: see text/bleu_tokenizer.h.
+// The reason for the symbol that it is: see text/tokenizer.h.
 TEST(Vocabulary, WritesAnUnknownWordAsOneWordOfEveryTokenizer) {
   const Vocabulary vocabulary({"<unk>", "<s>", "</s>", "a"});
   EXPECT_EQ(vocabulary.word_in_text(3), "a");
@@ -224,7 +224,7 @@ TEST(Vocabulary, WritesAnUnknownWordAsOneWordOfEveryTokenizer) {
                                text::BleuTokenizer::kZh, text::BleuTokenizer::kNone}) {
     EXPECT_THAT(text::split_words(text::tokenize_for_bleu("a " + unknown + " b", tokenizer)),
                 ElementsAre("a", unknown, "b"))
-        << text::name_of(tokenizer);
+        << name_of(tokenizer);
   }
 }
 

@@ -68,7 +68,7 @@ TEST(PValue, CountsTheValuesThatReachTheDifference) {
 }
 
 TEST(PairedBootstrapP, CentersTheDifferences) {
-  EXPECT_EQ((SignificanceOptions{SignificanceTest::kBootstrap, {}, 1}.sample_count()), 1000u);
+  EXPECT_EQ((SignificanceOptions{SignificanceTest::kBootstrap, {}}.sample_count()), 1000u);
   // |differences| 1 2 3 6, their mean 3: -2 -1 0 3.
   const double baseline[] = {10, 10, 10, 10}, system[] = {11, 8, 13, 16};
   EXPECT_EQ(paired_bootstrap_p(baseline, system, 2.5), 2.0 / 5);
@@ -92,7 +92,7 @@ TEST(Randomization, IsThatOfAllExchanges) {
   const double exact = reached / all;
   ASSERT_GT(exact, 0.02);
   ASSERT_LT(exact, 0.98);
-  const Comparison comparison = compared(texts.reference, a, b, {SignificanceTest::kRandomization, {}, 12345});
+  const Comparison comparison = compared(texts.reference, a, b, {SignificanceTest::kRandomization, {}});
   EXPECT_EQ(comparison.samples, 10000u);
   EXPECT_NEAR(comparison.p.value(), exact, tolerance(exact, comparison.samples));
   EXPECT_NEAR(comparison.difference, score(b, texts.reference) - score(a, texts.reference), 1e-12);
@@ -103,12 +103,12 @@ TEST(Significance, IsNotFoundBetweenASystemAndItsCopy) {
   const Lines a = texts.with_errors(30);
   for (const auto test : {SignificanceTest::kBootstrap, SignificanceTest::kRandomization}) {
     for (const bool chrf : {false, true}) {
-      EXPECT_EQ(compared(texts.reference, a, a, {test, {}, 1}, chrf).p, 1);
+      EXPECT_EQ(compared(texts.reference, a, a, {test, {}}, chrf).p, 1);
     }
   }
   Lines b = a;
   b[7] = texts.reference[7];  // one sentence alone proves nothing: exchanged or not, the difference is the same
-  EXPECT_EQ(compared(texts.reference, a, b, {SignificanceTest::kRandomization, {}, 1}).p, 1);
+  EXPECT_EQ(compared(texts.reference, a, b, {SignificanceTest::kRandomization, {}}).p, 1);
 }
 
 TEST(Significance, IsFoundWhereOneSystemIsMuchBetterAndInBothDirections) {
@@ -116,8 +116,8 @@ TEST(Significance, IsFoundWhereOneSystemIsMuchBetterAndInBothDirections) {
   const Lines a = texts.with_errors(30), b = texts.with_errors(10);
   for (const auto test : {SignificanceTest::kBootstrap, SignificanceTest::kRandomization}) {
     for (const bool chrf : {false, true}) {
-      const Comparison better = compared(texts.reference, a, b, {test, 500, 1}, chrf);
-      const Comparison worse = compared(texts.reference, b, a, {test, 500, 1}, chrf);
+      const Comparison better = compared(texts.reference, a, b, {test, 500}, chrf);
+      const Comparison worse = compared(texts.reference, b, a, {test, 500}, chrf);
       EXPECT_EQ(better.p, 1.0 / 501);
       EXPECT_TRUE(better.significant());
       EXPECT_GT(better.difference, 0);

@@ -103,7 +103,7 @@ BLEU: )";
 TEST(EvaluationText, ShowsWhatElseWasAskedFor) {
   EvaluationOptions options = with_edges();
   options.chrf = options.by_unknown_share = options.by_rarest_word = options.words_by_frequency = true;
-  options.significance = {SignificanceTest::kRandomization, 500, 12345};
+  options.significance = {SignificanceTest::kRandomization, 500};
   options.bootstrap.samples = 0;
   options.length = LengthOf::kLongest;
   options.length_tokenizer = text::BleuTokenizer::kChar;
@@ -134,7 +134,7 @@ TEST(BucketTable, MarksOnlyWhatWasComparedThoughLabelsAreAlike) {
   options.edges = {9, 99};
   options.bootstrap.samples = 0;
   options.by_rarest_word = true;
-  options.significance = {SignificanceTest::kBootstrap, 100, 12345};
+  options.significance = {SignificanceTest::kBootstrap, 100};
   TwoSystems corpus;
   for (int more = 0; more < 5; ++more) {
     corpus.references[0].push_back(corpus.references[0].back());

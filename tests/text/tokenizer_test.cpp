@@ -1,5 +1,7 @@
 #include "rnnsearch/text/tokenizer.h"
 
+#include <fmt/format.h>
+
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/support/test.h"
@@ -181,10 +183,14 @@ TEST(JoinWords, TakesMarksThatNoTextCouldHaveLeft) {
 constexpr MosesLanguage kEnglish = MosesLanguage::kEnglish, kFrench = MosesLanguage::kFrench,
                         kGerman = MosesLanguage::kGerman;
 
+std::vector<std::string> words_of(std::string_view line, MosesLanguage language) {
+  WordList words;
+  tokenize_moses(line, language, words);
+  return words.strings();
+}
+
 std::string tokenized(std::string_view line, MosesLanguage language = kEnglish) {
-  std::string text;
-  for (const std::string& word : tokenize_moses(line, language)) text += (text.empty() ? "" : " ") + word;
-  return text;
+  return fmt::to_string(fmt::join(words_of(line, language), " "));
 }
 
 std::string detokenized(std::string_view words, MosesLanguage language = kEnglish) {
@@ -244,7 +250,7 @@ TEST(TokenizeMoses, TakesAnyText) {
     std::string line;
     for (std::uint64_t i = random.below(12); i > 0; --i) line += kPieces[random.below(std::size(kPieces))];
     for (const MosesLanguage language : {kEnglish, kFrench, kGerman}) {
-      const std::vector<std::string> words = tokenize_moses(line, language);
+      const std::vector<std::string> words = words_of(line, language);
       std::string together, without_space;
       for (const std::string& word : words) {
         ASSERT_THAT(split_words(word), ElementsAre(word)) << "of " << line;
@@ -279,7 +285,7 @@ TEST(DetokenizeMoses, JoinsContractions) {
 
 TEST(DetokenizeMoses, UndoesTheTokenizerOnPlainSentences) {
   for (const std::string line : {"He said: \"It's 5% more, isn't it?\"", "Mr. Smith (of No. 5) left."})
-    EXPECT_EQ(detokenize_moses(tokenize_moses(line, kEnglish), kEnglish), line);
+    EXPECT_EQ(detokenize_moses(words_of(line, kEnglish), kEnglish), line);
 }
 
 }  // namespace
