@@ -29,7 +29,6 @@
 #include "rnnsearch/evaluate/alignment.h"
 #include "rnnsearch/report/heat_map.h"
 #include "rnnsearch/report/input_files.h"
-#include "rnnsearch/text/unicode.h"
 #include "rnnsearch/train/run_directory.h"
 
 namespace rnnsearch::cli {
@@ -246,7 +245,8 @@ struct CountedWords {
     for (const std::string_view symbol : corpus::kSpecialSymbols) id_of(symbol);
     for (const std::string& line : lines) {
       std::vector<WordId> sentence;
-      for (const std::string_view word : text::split_views(line)) sentence.push_back(id_of(word));
+      std::istringstream all(line);
+      for (std::string word; all >> word;) sentence.push_back(id_of(word));
       sentences.add(sentence);
     }
   }

@@ -104,8 +104,6 @@ awk '{ for (i = 1; i <= NF; ++i) { split($i, ends, "-"); right += ends[1] == end
 "$MPIEXEC" -n 2 "$RNNSEARCH" align "${statistical[@]}" --threads 1 --pharaoh two.diagonal --lexical-table lexical
 cmp diagonal two.diagonal || fail "--statistical on two ranks"
 awk '$1 != "w" $2 { ++wrong } END { exit !(NR == 30 && !wrong) }' lexical || fail "the table of --statistical: $(head lexical)"
-refused 2 "--model|--statistical" "$RNNSEARCH" align --model run "${statistical[@]}"
-refused 2 "--model is missing" "$RNNSEARCH" align --source text/test.source
 
 # wrong input
 align=("$RNNSEARCH" align --model run --source text/test.source)

@@ -9,7 +9,9 @@ namespace {
 
 /// The command line, and what its error says, after each bar one thing.
 constexpr const char* kWrong[] = {
-    "align|--model is missing",
+    "align --source s|--model is missing",
+    "align --statistical --source s|--target is missing",
+    "align --statistical --model m --source s --target t|--model|--statistical",
     "align --model m|--source is missing",
     "align --model m --source s --gold g|--target is missing",
     "align --model m --source s --target t --json - --pharaoh -|--json|--pharaoh|mix",

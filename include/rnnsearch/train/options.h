@@ -79,7 +79,7 @@ struct TrainOptions {
   /// the cross entropy is 1. Reported losses are without it. 0: none.
   Ramp guided_alignment;
   double clip_norm = 1;  // a gradient of a larger norm is scaled to this norm (paper, appendix B.2: 1); 0: never
-  /// The decay of a moving average of the parameters (parameter_average.h). If it is not 0, the average is what is
+  /// The decay of a moving average of the parameters (optimizer.h). If it is not 0, the average is what is
   /// validated and what translates; training itself continues with the parameters. 0: no average.
   double average_decay = 0;
   std::uint64_t max_skipped = 20;  // how many consecutive updates may be skipped because their gradient is not finite
@@ -93,7 +93,7 @@ struct TrainOptions {
   std::uint64_t reproducible_shards = 0;
 
   /// If not none, learning_rate is that of batches of reference_batch sentence pairs (with batch_words: words), and it
-  /// is multiplied by the ratio of the sizes, or by its square root (schedule.h).
+  /// is multiplied by the ratio of the sizes, or by its square root (optimizer.h).
   ScaleLearningRate scale_learning_rate = ScaleLearningRate::kNone;
   std::uint64_t reference_batch = 0;
 
