@@ -1,5 +1,3 @@
 #include "rnnsearch/cli/command.h"
 
-int main(int argc, char** argv) {
-  return rnnsearch::cli::run_program(argc, argv);
-}
+int main(int argc, char** argv) { return rnnsearch::cli::run_program(argc, argv); }

@@ -15,12 +15,8 @@
 namespace scaling {
 
 // A network that takes no time.
-int send(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) {
-  return MPI_SUCCESS;
-}
-int receive(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) {
-  return MPI_SUCCESS;
-}
+int send(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) { return MPI_SUCCESS; }
+int receive(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) { return MPI_SUCCESS; }
 int test_some(int count, MPI_Request*, int* complete, int*, MPI_Status*) {
   *complete = count;
   return MPI_SUCCESS;

@@ -141,12 +141,8 @@ constexpr double kShortestNap = 20e-6, kLongestNap = 200e-6;  // progress_thread
 // Tags of the small all-reduces. A sum's are from 0 on.
 constexpr int kBits = -1, kNumbers = -2;
 
-std::size_t block_floats(const Scenario& s) {
-  return rnnsearch::comm::kBlock / s.scale;
-}
-std::size_t floats_of(const Scenario& s, const Part& part) {
-  return (part.floats + s.scale - 1) / s.scale;
-}
+std::size_t block_floats(const Scenario& s) { return rnnsearch::comm::kBlock / s.scale; }
+std::size_t floats_of(const Scenario& s, const Part& part) { return (part.floats + s.scale - 1) / s.scale; }
 
 /// One rank: its two threads are actors of one host.
 class Rank {

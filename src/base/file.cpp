@@ -33,9 +33,7 @@ void flush(const Descriptor& descriptor, const fs::path& path) {
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) fail("cannot flush", path);
 }
 
-fs::path folder_of(const fs::path& path) {
-  return path.parent_path().empty() ? fs::path(".") : path.parent_path();
-}
+fs::path folder_of(const fs::path& path) { return path.parent_path().empty() ? fs::path(".") : path.parent_path(); }
 
 /// Gives a file the owner, the group and the mode of the file at `path`, if that exists. Users other than root may only
 /// choose among their own groups; if that fails too, the group of the new file gets the permissions of others. On a
@@ -132,9 +130,7 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
-int Descriptor::close() {
-  return ::close(std::exchange(number_, -1));
-}
+int Descriptor::close() { return ::close(std::exchange(number_, -1)); }
 
 bool lock_if_possible(int descriptor, int operation) {
   for (int tries = 0; ::flock(descriptor, operation | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {

@@ -34,21 +34,15 @@ std::int64_t as_integer(const Json& json) {
   return json.get<std::int64_t>();
 }
 
-double as_number(const Json& json) {
-  return expect(json.is_number(), "a number", json).get<double>();
-}
+double as_number(const Json& json) { return expect(json.is_number(), "a number", json).get<double>(); }
 
 const std::string& as_string(const Json& json) {
   return expect(json.is_string(), "a string", json).get_ref<const std::string&>();
 }
 
-const Json& as_array(const Json& json) {
-  return expect(json.is_array(), "an array", json);
-}
+const Json& as_array(const Json& json) { return expect(json.is_array(), "an array", json); }
 
-const Json& as_object(const Json& json) {
-  return expect(json.is_object(), "an object", json);
-}
+const Json& as_object(const Json& json) { return expect(json.is_object(), "an object", json); }
 
 const Json& member(const Json& json, std::string_view name) {
   if (const Json* found = find_member(as_object(json), name)) return *found;
@@ -78,13 +72,9 @@ Json parse_json(std::string_view text, std::string_view what) {
   }
 }
 
-bool JsonReader::missing() const {
-  return json_ == nullptr || json_->is_null();
-}
+bool JsonReader::missing() const { return json_ == nullptr || json_->is_null(); }
 
-std::size_t JsonReader::size() const {
-  return of_kind(!missing() && json_->is_array(), "a list").size();
-}
+std::size_t JsonReader::size() const { return of_kind(!missing() && json_->is_array(), "a list").size(); }
 
 JsonReader JsonReader::item(std::size_t i) const {
   JsonReader reader(&(*json_)[i], this, "");

@@ -41,16 +41,12 @@ bool read(const std::string& text, std::vector<std::uint64_t>& field) {
   return true;
 }
 
-std::string write(bool field) {
-  return field ? "true" : "false";
-}
+std::string write(bool field) { return field ? "true" : "false"; }
 std::string write(const Ramp& field) {
   return field.updates == 0 ? write(field.to)
                             : fmt::format("{}:{}@{}", write(field.from), write(field.to), field.updates);
 }
-std::string write(const std::vector<std::uint64_t>& field) {
-  return fmt::to_string(fmt::join(field, ","));
-}
+std::string write(const std::vector<std::uint64_t>& field) { return fmt::to_string(fmt::join(field, ",")); }
 
 }  // namespace value
 
@@ -185,9 +181,7 @@ namespace {
 
 constexpr std::string_view kSpace = " \t";
 
-bool is_quote(char c) {
-  return c == '"' || c == '\'';
-}
+bool is_quote(char c) { return c == '"' || c == '\''; }
 
 // What nobody can see in a value, and ends it where the system takes texts. "0x1b"; none if there is none.
 std::optional<std::string> control_character(std::string_view text) {

@@ -103,14 +103,10 @@ struct PieceOrder {
 Interruptible::Interruptible(std::function<bool()> stop) : stop_(std::move(stop)), outer_(asks_to_stop) {
   asks_to_stop = &stop_;
 }
-Interruptible::~Interruptible() {
-  asks_to_stop = outer_;
-}
+Interruptible::~Interruptible() { asks_to_stop = outer_; }
 
 SerialScope::SerialScope() : outer_(std::exchange(is_alone, true)) {}
-SerialScope::~SerialScope() {
-  is_alone = outer_;
-}
+SerialScope::~SerialScope() { is_alone = outer_; }
 
 std::size_t allowed_cpus() {
   const std::size_t cpus = cpus_of(allowed_cpu_list()).size();
@@ -118,9 +114,7 @@ std::size_t allowed_cpus() {
   return std::max<std::size_t>(1, quota ? std::min(cpus, static_cast<std::size_t>(std::min(quota.cpus, 1e6))) : cpus);
 }
 
-bool inside_parallel_for() {
-  return is_in_piece;
-}
+bool inside_parallel_for() { return is_in_piece; }
 
 void set_thread_count(std::size_t count) {
   count = std::max<std::size_t>(count, 1);
@@ -129,9 +123,7 @@ void set_thread_count(std::size_t count) {
   pool() = std::make_unique<Pool>(count);
 }
 
-std::size_t thread_count() {
-  return pool()->count;
-}
+std::size_t thread_count() { return pool()->count; }
 
 std::string thread_library() {
   const int version = TBB_runtime_interface_version();  // for example 12080 for interface 12.8, released as 2021.8

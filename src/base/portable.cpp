@@ -70,9 +70,7 @@ double exp(double x) {
   return std::ldexp(1 + (high + (r * r * polynomial(kExp, r) - low)), static_cast<int>(n));
 }
 
-double power(double x, double y) {
-  return exp(y * log(x));
-}
+double power(double x, double y) { return exp(y * log(x)); }
 
 // A quarter turn at most is left, and of that an eighth.
 double cos_of_turn(double x) {
@@ -119,9 +117,7 @@ std::uint64_t Random::next() {
   return result;
 }
 
-double Random::uniform() {
-  return static_cast<double>(next() >> 11) * 0x1.0p-53;
-}
+double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
 std::uint64_t Random::below(std::uint64_t bound) {
   const std::uint64_t threshold = (0 - bound) % bound;  // 2^64 mod bound: smaller draws are rejected to avoid a bias

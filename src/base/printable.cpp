@@ -91,13 +91,9 @@ std::string printable(std::string_view text) {
   return line;
 }
 
-std::string cut(const std::string& text, std::size_t columns) {
-  return text.substr(0, extent_of(text, columns).bytes);
-}
+std::string cut(const std::string& text, std::size_t columns) { return text.substr(0, extent_of(text, columns).bytes); }
 
-std::size_t columns_of(std::string_view text) {
-  return extent_of(text, static_cast<std::size_t>(-1)).columns;
-}
+std::size_t columns_of(std::string_view text) { return extent_of(text, static_cast<std::size_t>(-1)).columns; }
 
 std::string left(const std::string& text, std::size_t columns) {
   return text + std::string(columns - std::min(columns, columns_of(text)), ' ');
@@ -107,9 +103,7 @@ std::string right(const std::string& text, std::size_t columns) {
   return std::string(columns - std::min(columns, columns_of(text)), ' ') + text;
 }
 
-std::string fixed(double value, int digits) {
-  return fmt::format("{:.{}f}", value, digits);
-}
+std::string fixed(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
 
 std::string grouped(std::uint64_t number) {
   const std::string digits = std::to_string(number);

@@ -63,9 +63,7 @@ StopSignals::~StopSignals() {
   signal_received = 0;
 }
 
-int StopSignals::received() const {
-  return signal_received;
-}
+int StopSignals::received() const { return signal_received; }
 
 void catch_stop_signals() {
   // Never destroyed: a signal that comes while the program leaves must not turn its success into failure.
@@ -73,9 +71,7 @@ void catch_stop_signals() {
   static_cast<void>(signals);
 }
 
-bool stop_signal_came() {
-  return signal_received != 0;
-}
+bool stop_signal_came() { return signal_received != 0; }
 
 void stop_if_signal_came() {
   if (stop_signal_came()) throw Interrupted();

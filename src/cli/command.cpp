@@ -195,9 +195,7 @@ int run_command(const Command& command, bool asks_for_help, const Begin& begin) 
 
 }  // namespace
 
-std::span<const Command> commands() {
-  return kCommands;
-}
+std::span<const Command> commands() { return kCommands; }
 
 int run_program(int argc, const char* const* argv) {
   occupy_closed_descriptors();

@@ -52,9 +52,7 @@ report::Report read_all(const Settings& s) {
 }
 
 /// Whether there is something to make besides the picture of --chart.
-bool has_output(const Settings& s) {
-  return !s.output.empty() || !s.csv.empty() || !s.markdown.empty() || s.terminal;
-}
+bool has_output(const Settings& s) { return !s.output.empty() || !s.csv.empty() || !s.markdown.empty() || s.terminal; }
 
 bool has_content(const Settings& s) {
   return !s.run.empty() || !s.evaluation.empty() || !s.alignment.empty() || !s.round.empty() || !s.section.empty();

@@ -17,9 +17,7 @@
 namespace rnnsearch::cli {
 
 enum class InputFormat { kPlain, kJson };
-constexpr auto names_of(InputFormat) {
-  return in_order<InputFormat>({"plain", "json"});
-}
+constexpr auto names_of(InputFormat) { return in_order<InputFormat>({"plain", "json"}); }
 
 /// What a line of JSON asks.
 struct Request {
@@ -98,9 +96,7 @@ std::string answer_line(const Request& request, std::size_t line, bool n_best,
 ///
 /// LineTranslation must have its details, unless the format is plain.
 enum class NBestFormat { kPlain, kMoses, kJson };
-constexpr auto names_of(NBestFormat) {
-  return in_order<NBestFormat>({"plain", "moses", "json"});
-}
+constexpr auto names_of(NBestFormat) { return in_order<NBestFormat>({"plain", "moses", "json"}); }
 
 /// Without the line end. `line` and `rank` (0: the best) count from 0; JSON has ranks from 1.
 std::string n_best_line(NBestFormat format, std::size_t line, std::size_t rank,

@@ -180,13 +180,9 @@ Communicator Communicator::split(int color, int key) const {
   return communicator;
 }
 
-int Communicator::rank() const {
-  return thread_ ? thread_->rank() : 0;
-}
+int Communicator::rank() const { return thread_ ? thread_->rank() : 0; }
 
-int Communicator::size() const {
-  return thread_ ? thread_->size() : 1;
-}
+int Communicator::size() const { return thread_ ? thread_->size() : 1; }
 
 Communicator::Ticket Communicator::begin_all_reduce(std::span<float> values) const {
   return thread_ ? thread_->begin(0, std::array{values}) : 0;
@@ -213,13 +209,9 @@ void Communicator::abandon() const {
   if (thread_) thread_->abandon();
 }
 
-Traffic Communicator::traffic() const {
-  return thread_ ? thread_->traffic() : Traffic{};
-}
+Traffic Communicator::traffic() const { return thread_ ? thread_->traffic() : Traffic{}; }
 
-void Communicator::all_reduce(std::span<float> values) const {
-  wait(begin_all_reduce(values));
-}
+void Communicator::all_reduce(std::span<float> values) const { wait(begin_all_reduce(values)); }
 
 void Communicator::all_reduce(std::span<double> values) const {
   reduce(*this, values, [](double sum, double value) { return sum + value; });
@@ -296,9 +288,7 @@ std::vector<std::string> Communicator::gather(const std::string& text, std::size
   return texts;
 }
 
-std::vector<std::string> Communicator::hosts() const {
-  return thread_ ? thread_->hosts() : std::vector{host_name()};
-}
+std::vector<std::string> Communicator::hosts() const { return thread_ ? thread_->hosts() : std::vector{host_name()}; }
 
 void Communicator::set_stall_timeout(double seconds) const {
   if (thread_) thread_->set_stall_timeout(seconds);
@@ -347,9 +337,7 @@ std::string library() {
   return text;
 }
 
-bool library_is_open_mpi() {
-  return library().starts_with("Open MPI");
-}
+bool library_is_open_mpi() { return library().starts_with("Open MPI"); }
 
 std::string launch_without_binding() {
   return fmt::format("{}, or srun --cpu-bind=none",

@@ -91,9 +91,7 @@ Launch launch_of(const Lookup& environment) {
   return launch;
 }
 
-Launch this_launch() {
-  return launch_of(::getenv);
-}
+Launch this_launch() { return launch_of(::getenv); }
 
 double start_timeout(const Lookup& environment) {
   const char* const text = environment("RNNSEARCH_START_TIMEOUT");

@@ -127,13 +127,9 @@ ProgressThread::Watched::Watched(ProgressThread& thread, const char* what) : thr
   thread_.waits_in_ = what;
 }
 
-ProgressThread::Watched::~Watched() {
-  thread_.waits_in_ = nullptr;
-}
+ProgressThread::Watched::~Watched() { thread_.waits_in_ = nullptr; }
 
-void ProgressThread::Watched::moved() {
-  ++thread_.main_moves_;
-}
+void ProgressThread::Watched::moved() { ++thread_.main_moves_; }
 
 void ProgressThread::run() {
   try {

@@ -25,9 +25,7 @@ std::uint64_t hash_of(WordId source, WordId target) {
   return (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93;
 }
 /// The first slot to look at, in a table whose size minus 1 is `last`. Its bits are not those that choose a partition.
-std::size_t first_slot(std::uint64_t hash, std::size_t last) {
-  return static_cast<std::size_t>(hash >> 8) & last;
-}
+std::size_t first_slot(std::uint64_t hash, std::size_t last) { return static_cast<std::size_t>(hash >> 8) & last; }
 
 /// exp(digamma(x)) for x > 0, with an error below 1e-9 of it.
 double exp_digamma(double x) {

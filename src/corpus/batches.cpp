@@ -336,17 +336,9 @@ BatchSequence::~BatchSequence() = default;
 BatchSequence::BatchSequence(BatchSequence&&) noexcept = default;
 BatchSequence& BatchSequence::operator=(BatchSequence&&) noexcept = default;
 
-BatchSlice BatchSequence::next() {
-  return implementation_->next();
-}
-DataPosition BatchSequence::position() const {
-  return implementation_->position;
-}
-std::uint64_t BatchSequence::epoch_pairs() const {
-  return implementation_->plan.pairs;
-}
-void BatchSequence::seek(const DataPosition& position) {
-  implementation_->seek(position);
-}
+BatchSlice BatchSequence::next() { return implementation_->next(); }
+DataPosition BatchSequence::position() const { return implementation_->position; }
+std::uint64_t BatchSequence::epoch_pairs() const { return implementation_->plan.pairs; }
+void BatchSequence::seek(const DataPosition& position) { implementation_->seek(position); }
 
 }  // namespace rnnsearch::corpus

@@ -79,9 +79,7 @@ std::uint64_t whole(const Json& json, const std::string& name) {
 }
 
 /// A heading and at least one space behind it.
-std::string headed(const std::string& text, std::size_t width) {
-  return left(printable(text), width - 1) + ' ';
-}
+std::string headed(const std::string& text, std::size_t width) { return left(printable(text), width - 1) + ' '; }
 
 void print_sets(const Json& json, std::ostream& out) {
   out << "\n" << headed("", 18) << "       pairs    source words  unknown    target words  unknown  references\n";

@@ -131,8 +131,6 @@ Selection read_selection(const storage::File& file) {
   return selection;
 }
 
-std::string reference_name(std::size_t k) {
-  return k == 0 ? "reference_text" : "reference_text_" + std::to_string(k);
-}
+std::string reference_name(std::size_t k) { return k == 0 ? "reference_text" : "reference_text_" + std::to_string(k); }
 
 }  // namespace rnnsearch::corpus

@@ -43,9 +43,7 @@ std::vector<std::string> words_behind_a_letter(std::string_view text, bool close
   return text::tokenize_words(line);
 }
 
-bool is_within_a_word(std::string_view text) {
-  return !text.empty() && words_behind_a_letter(text, true).size() == 1;
-}
+bool is_within_a_word(std::string_view text) { return !text.empty() && words_behind_a_letter(text, true).size() == 1; }
 
 }  // namespace
 

@@ -49,9 +49,7 @@ text::Surroundings surroundings_of(const TextPipeline& pipeline) {
   return pipeline.tokenizer == "moses" ? text::Surroundings::kNoLetters : text::Surroundings::kAny;
 }
 
-bool is_placeholder(std::string_view word) {
-  return text::placeholder_size(word) == word.size();
-}
+bool is_placeholder(std::string_view word) { return text::placeholder_size(word) == word.size(); }
 
 /// Tokenizes the text around placeholders, which become words. The tokenizers with joiner marks show where text touches
 /// a placeholder: its word has the mark, so that a placeholder is the same word everywhere.
@@ -138,9 +136,7 @@ std::string copy_patterns_of(const TextPipeline& pipeline) {
   return list.empty() ? "none" : list;
 }
 
-std::string libraries() {
-  return text::icu() + ", " + text::sentence_piece_library();
-}
+std::string libraries() { return text::icu() + ", " + text::sentence_piece_library(); }
 
 std::string libraries_of(const TextPipeline& pipeline) {
   std::string libraries;

@@ -16,9 +16,7 @@ namespace {
 // Sentences share a product over shortlists until it has about so many rows.
 constexpr std::size_t kRowsOfProduct = 32;
 
-bool has_attention(const model::Model& model) {
-  return model.options().attention != model::Attention::kNone;
-}
+bool has_attention(const model::Model& model) { return model.options().attention != model::Attention::kNone; }
 
 // log((1 - share) exp(a) + share exp(b))
 double mixed(double a, double b, double share) {

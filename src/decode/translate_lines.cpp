@@ -66,9 +66,7 @@ SplitLine split_line(const Translator& translator, const Line& line, const Trans
 }
 
 /// The number of part `part` of a line, from which its random streams are made: no other part of any line has it.
-std::uint64_t stream_number(std::uint64_t line, std::size_t part) {
-  return line + (std::uint64_t{part} << 40);
-}
+std::uint64_t stream_number(std::uint64_t line, std::size_t part) { return line + (std::uint64_t{part} << 40); }
 
 /// `translations`: one of each part.
 LineTranslation in_words(const Translator& translator, const SplitLine& split,

@@ -69,9 +69,7 @@ std::uint64_t common(const Links& a, const Links& b) {
   return both.size();
 }
 
-double ratio(double part, double whole) {
-  return whole > 0 ? part / whole : 0;
-}
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 std::size_t checked_rows(const SoftAlignment& alignment) {
   assert(alignment.source_words <= alignment.columns);

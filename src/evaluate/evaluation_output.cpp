@@ -260,9 +260,7 @@ void put(std::string& line, std::size_t column, std::string_view text) {
 void put_centred(std::string& line, std::size_t column, std::string_view text) {
   put(line, column - std::min(column, text.size() / 2), text);
 }
-std::string without_end(const std::string& line) {
-  return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-}
+std::string without_end(const std::string& line) { return line.substr(0, line.find_last_not_of(' ') + 1) + "\n"; }
 
 /// "<=10" for "up to 10", ">60" for "over 60".
 std::string short_label(const std::string& label) {
@@ -271,9 +269,7 @@ std::string short_label(const std::string& label) {
   return label;
 }
 
-bool unreliable(const BucketScore& bucket) {
-  return bucket.sentences > 0 && !bucket.reliable();
-}
+bool unreliable(const BucketScore& bucket) { return bucket.sentences > 0 && !bucket.reliable(); }
 
 }  // namespace
 

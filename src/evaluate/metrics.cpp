@@ -37,9 +37,7 @@ std::uint64_t identify(std::vector<Ngram<Key>>& ngrams, std::vector<std::vector<
   return matches;
 }
 
-std::uint64_t ngram_count(std::size_t length, std::size_t n) {
-  return length >= n ? length - n + 1 : 0;
-}
+std::uint64_t ngram_count(std::size_t length, std::size_t n) { return length >= n ? length - n + 1 : 0; }
 
 /// The matches, as of `identify`, of the n-grams of texts (0: the hypothesis) for n = 1, 2, ... `orders`.
 template <class Item>
@@ -76,9 +74,7 @@ double smooth_value(const BleuOptions& options) {
   return options.smooth_value.value_or(options.smoothing == Smoothing::kAddK ? 1.0 : 0.1);
 }
 
-double distance(std::uint64_t a, std::uint64_t b) {
-  return std::abs(static_cast<double>(a) - static_cast<double>(b));
-}
+double distance(std::uint64_t a, std::uint64_t b) { return std::abs(static_cast<double>(a) - static_cast<double>(b)); }
 
 }  // namespace
 

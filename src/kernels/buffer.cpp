@@ -35,9 +35,7 @@ void* allocate(std::size_t bytes) {
   return memory;
 }
 
-void Release::operator()(void* memory) const {
-  std::free(memory);
-}
+void Release::operator()(void* memory) const { std::free(memory); }
 
 // Blocks are filled one after the other; a frame that needs more memory adds a block. When nothing is in use, several
 // blocks are replaced by a single one that is as large as the peak use so far.
@@ -95,12 +93,8 @@ Scratch::Frame::Frame(const Scratch& scratch)
       blocks_(memory_->blocks.size()),
       used_(memory_->blocks.empty() ? 0 : memory_->blocks.back().used) {}
 
-Scratch::Frame::~Frame() {
-  memory_->give_back_to(blocks_, used_);
-}
+Scratch::Frame::~Frame() { memory_->give_back_to(blocks_, used_); }
 
-void* Scratch::Frame::take(std::size_t bytes) {
-  return memory_->take(bytes);
-}
+void* Scratch::Frame::take(std::size_t bytes) { return memory_->take(bytes); }
 
 }  // namespace rnnsearch::kernels

@@ -40,9 +40,7 @@ std::int64_t allowed_targets() {
 
 }  // namespace
 
-void limit_instruction_set() {
-  allowed_targets();
-}
+void limit_instruction_set() { allowed_targets(); }
 
 std::string_view instruction_set() {
   const auto targets = allowed_targets() & HWY_TARGETS;

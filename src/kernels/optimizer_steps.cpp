@@ -96,13 +96,9 @@ HWY_AFTER_NAMESPACE();
 namespace rnnsearch::kernels {
 
 HWY_EXPORT(adadelta);
-void adadelta(const AdadeltaStep& step, const Elements& elements) {
-  RNNSEARCH_CHOSEN(adadelta)(step, elements);
-}
+void adadelta(const AdadeltaStep& step, const Elements& elements) { RNNSEARCH_CHOSEN(adadelta)(step, elements); }
 HWY_EXPORT(adam);
-void adam(const AdamStep& step, const Elements& elements) {
-  RNNSEARCH_CHOSEN(adam)(step, elements);
-}
+void adam(const AdamStep& step, const Elements& elements) { RNNSEARCH_CHOSEN(adam)(step, elements); }
 HWY_EXPORT(gradient_descent);
 void gradient_descent(const DescentStep& step, const Elements& elements) {
   RNNSEARCH_CHOSEN(gradient_descent)(step, elements);

@@ -16,13 +16,9 @@ std::atomic<Precision> chosen = Precision::kFloat32;
 
 }  // namespace
 
-void set_precision(Precision precision) {
-  chosen = precision;
-}
+void set_precision(Precision precision) { chosen = precision; }
 
-Precision precision() {
-  return chosen;
-}
+Precision precision() { return chosen; }
 
 Precision precision_of(const std::string& name) {
   if (name == "f32") return Precision::kFloat32;

@@ -300,9 +300,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rnnsearch::kernels {
 
-std::span<const Score> scores() {
-  return HWY_NAMESPACE::kScores;
-}
+std::span<const Score> scores() { return HWY_NAMESPACE::kScores; }
 
 const Score* find_score(std::string_view name) {
   const auto found = std::find_if(scores().begin(), scores().end(), [&](const Score& s) { return s.name == name; });

@@ -434,9 +434,7 @@ std::size_t cell_input_width(CellKind kind, std::size_t n) {
   return n;
 }
 
-std::size_t cell_state_width(CellKind kind, std::size_t n) {
-  return kind == CellKind::kLstm ? 2 * n : n;
-}
+std::size_t cell_state_width(CellKind kind, std::size_t n) { return kind == CellKind::kLstm ? 2 * n : n; }
 
 std::unique_ptr<Cell> make_cell(CellKind kind, const CellWeights& weights, const CellWeights& gradient) {
   switch (kind) {

@@ -48,45 +48,29 @@ Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
-const ModelOptions& Model::options() const {
-  return impl_->options;
-}
-const ParameterLayout& Model::layout() const {
-  return impl_->layout;
-}
+const ModelOptions& Model::options() const { return impl_->options; }
+const ParameterLayout& Model::layout() const { return impl_->layout; }
 std::span<Real> Model::parameters() {
   impl_->parameters_are_fixed = false;
   return impl_->parameters();
 }
-std::span<const Real> Model::parameters() const {
-  return impl_->parameters();
-}
-std::span<Real> Model::gradient() {
-  return impl_->gradients();
-}
-std::span<Model::TableGradient> Model::table_gradients() {
-  return impl_->tables;
-}
-std::span<const GradientPart> Model::gradient_parts() const {
-  return impl_->parts;
-}
+std::span<const Real> Model::parameters() const { return impl_->parameters(); }
+std::span<Real> Model::gradient() { return impl_->gradients(); }
+std::span<Model::TableGradient> Model::table_gradients() { return impl_->tables; }
+std::span<const GradientPart> Model::gradient_parts() const { return impl_->parts; }
 void Model::zero_gradient() {
   kernels::zero_rows(impl_->gradient_block.view());
   for (TableGradient& table : impl_->tables) table.rows.clear();
   impl_->gradient_is_zeroed = true;
 }
-PhaseTimes& Model::phases() {
-  return impl_->phases;
-}
+PhaseTimes& Model::phases() { return impl_->phases; }
 
 void Model::fix_parameters() {
   if (!impl_->parameters_are_fixed) impl_->packed_for.reset();
   impl_->parameters_are_fixed = true;
 }
 
-void Model::initialise(std::uint64_t seed) {
-  model::initialise(layout(), options(), seed, parameters());
-}
+void Model::initialise(std::uint64_t seed) { model::initialise(layout(), options(), seed, parameters()); }
 
 Loss Model::accumulate_gradient(const Sentences& source, const Sentences& target, const GradientOptions& how) {
   assert(source.size() == target.size());
@@ -104,9 +88,7 @@ Loss Model::accumulate_gradient(const Sentences& source, const Sentences& target
   return {std::accumulate(losses.begin(), losses.end(), 0.0), losses.size(), impl_->alignment_cost};
 }
 
-BatchSize Model::last_batch() const {
-  return impl_->batch_size;
-}
+BatchSize Model::last_batch() const { return impl_->batch_size; }
 
 Loss Model::loss(const Sentences& source, const Sentences& target) {
   assert(source.size() == target.size());
@@ -300,9 +282,7 @@ ProductFlop& ProductFlop::operator+=(const ProductFlop& other) {
   return *this;
 }
 
-ProductFlop ProductFlop::operator*(double times) const {
-  return {encoder * times, decoder * times, readout * times};
-}
+ProductFlop ProductFlop::operator*(double times) const { return {encoder * times, decoder * times, readout * times}; }
 
 ProductFlop update_flop(const ModelOptions& options, const BatchSize& batch) {
   return forward_flop(options, batch) * 3;

@@ -62,9 +62,7 @@ bool copies_state(const M& o) {
   return o.initial_state == InitialState::kBackward || o.initial_state == InitialState::kForward ||
          o.initial_state == InitialState::kFinal;
 }
-bool is_local(const M& o) {
-  return o.attention_window != AttentionWindow::kGlobal;
-}
+bool is_local(const M& o) { return o.attention_window != AttentionWindow::kGlobal; }
 
 constexpr Rule<M> kRules[]{
     {[](const M& o) {
@@ -446,9 +444,7 @@ std::vector<std::string> attention_names() {
   return all;
 }
 
-void check(const ModelOptions& options) {
-  check_options<ModelOptions>(options, kRules, kDerived, "model: ");
-}
+void check(const ModelOptions& options) { check_options<ModelOptions>(options, kRules, kDerived, "model: "); }
 
 std::string system_of(const ModelOptions& o) {
   // What regularises a system, and the order of the words, does not make it another.

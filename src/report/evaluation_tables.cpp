@@ -29,9 +29,7 @@ std::string method_of(const Comparison& comparison) {
                      evaluate::kFewestTested);
 }
 
-std::string p_text(const std::optional<double>& p) {
-  return !p ? kNothing : *p < 0.001 ? "< 0.001" : fixed(*p, 3);
-}
+std::string p_text(const std::optional<double>& p) { return !p ? kNothing : *p < 0.001 ? "< 0.001" : fixed(*p, 3); }
 
 std::string signed_text(double difference) {
   const std::string text = fixed(difference, 2);
@@ -262,9 +260,7 @@ std::string evaluation_text(const Evaluation& evaluation, bool details) {
 namespace {
 
 // The name of an evaluation in a heading, if there are several.
-std::string set_name(const EvaluationFile& file) {
-  return file.set.value_or(file.path.stem().string());
-}
+std::string set_name(const EvaluationFile& file) { return file.set.value_or(file.path.stem().string()); }
 
 /// The suffix of ids: empty for the first evaluation, "-2" for the second.
 std::string suffix_of(const Report& report, const EvaluationFile& file) {

@@ -207,9 +207,7 @@ static void fields(const JsonReader& visit, Column& column) {
   visit.if_any("number", column.number);
 }
 
-static void fields(const JsonReader& visit, Cell& cell) {
-  visit.read(cell.text);
-}
+static void fields(const JsonReader& visit, Cell& cell) { visit.read(cell.text); }
 
 static void fields(const JsonReader& visit, Table& table) {
   visit("caption", table.caption);

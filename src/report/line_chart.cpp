@@ -35,9 +35,7 @@ const char* dashes_of(std::size_t style) {
   return kDashes[(style + style / kColours) % kDashes.size()];
 }
 
-std::string class_of(std::size_t style) {
-  return fmt::format("s{}", style % kColours);
-}
+std::string class_of(std::size_t style) { return fmt::format("s{}", style % kColours); }
 
 std::string marker_path(std::size_t style, double x, double y) {
   struct Marker {
@@ -291,9 +289,7 @@ class Drawing {
 
 }  // namespace
 
-pugi::xml_node add_chart(pugi::xml_node parent, const LineChart& chart) {
-  return Drawing(chart).add_to(parent);
-}
+pugi::xml_node add_chart(pugi::xml_node parent, const LineChart& chart) { return Drawing(chart).add_to(parent); }
 
 void add_key(pugi::xml_node parent, std::size_t style) {
   const auto key = add_svg(parent, "key " + class_of(style), 34, 14, "");

@@ -94,9 +94,7 @@ Cell cell_of(const auto& value) {
     return {text == "null" ? "" : text};
   }
 }
-std::vector<Cell> row_of(const auto&... values) {
-  return {cell_of(values)...};
-}
+std::vector<Cell> row_of(const auto&... values) { return {cell_of(values)...}; }
 Table columns_of(std::initializer_list<const char*> titles) {
   Table table;
   for (const char* title : titles) table.columns.push_back({title});

@@ -67,18 +67,14 @@ std::string text_of_rates(const kernels::ProductRates& rates) {
                      gflop(rates.registers));
 }
 
-const char* unit_of(const Measured& measured) {
-  return measured.decode ? "batch" : "update";
-}
+const char* unit_of(const Measured& measured) { return measured.decode ? "batch" : "update"; }
 
 // The first point, which no other is before, gains enough.
 auto first_that_gains_too_little(const std::vector<ThreadScaling>& curve) {
   return std::ranges::find_if(curve, [](const ThreadScaling& p) { return p.gain.value_or(1) < kWorthwhileGain; });
 }
 
-std::string percents(double share) {
-  return fixed(100 * share, 0) + "%";
-}
+std::string percents(double share) { return fixed(100 * share, 0) + "%"; }
 
 }  // namespace
 

@@ -18,9 +18,7 @@ namespace {
 using Cpus = std::set<int>;
 
 /// What has the CPUs that the rank may use.
-const std::string& machine_of(const RankPlace& place) {
-  return place.boot.empty() ? place.host : place.boot;
-}
+const std::string& machine_of(const RankPlace& place) { return place.boot.empty() ? place.host : place.boot; }
 
 bool share_quota(const RankPlace& a, const RankPlace& b) {
   return a.quota && b.quota && a.quota.cgroup == b.quota.cgroup && machine_of(a) == machine_of(b);

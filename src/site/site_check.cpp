@@ -292,9 +292,7 @@ std::vector<NodeFacts> gather_facts(const comm::Communicator& communicator, cons
   return facts;
 }
 
-std::size_t host_count(const std::vector<NodeFacts>& ranks) {
-  return hosts_of(ranks).size();
-}
+std::size_t host_count(const std::vector<NodeFacts>& ranks) { return hosts_of(ranks).size(); }
 
 Finding ranks_finding(const std::vector<NodeFacts>& ranks, std::size_t tasks, const std::string& library) {
   const auto hosts = hosts_of(ranks);

@@ -112,12 +112,8 @@ Lock::Lock() {
   H5Eclear2(H5E_DEFAULT);
 }
 
-Exclusive::Exclusive() {
-  turns().lock();
-}
-Exclusive::~Exclusive() {
-  turns().unlock();
-}
+Exclusive::Exclusive() { turns().lock(); }
+Exclusive::~Exclusive() { turns().unlock(); }
 
 std::string reason() {
   std::vector<std::string> complaints;

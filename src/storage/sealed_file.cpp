@@ -69,9 +69,7 @@ bool digest_of(int descriptor, std::uint64_t bytes, DigestBytes& digest, const P
   return true;
 }
 
-std::string system_reason() {
-  return errno == 0 ? "it is shorter than expected" : std::strerror(errno);
-}
+std::string system_reason() { return errno == 0 ? "it is shorter than expected" : std::strerror(errno); }
 
 /// name: the name of the file in errors; `path` may be a temporary file.
 void seal_as(const fs::path& path, const std::string& name) {
@@ -147,9 +145,7 @@ auto naming(const std::string& what, Act&& act) {
 
 }  // namespace
 
-void seal(const fs::path& path) {
-  seal_as(path, path.string());
-}
+void seal(const fs::path& path) { seal_as(path, path.string()); }
 
 void verify_seal(const fs::path& path, const std::string& what, SealCheck check, const Poll& poll) {
   naming(what, [&] { return verify_seal_as(path, path.string(), check, poll); });
@@ -198,9 +194,7 @@ void check_format(const File& file, const std::string& format) {
   if (found != format) throw Error("cannot read {}: its format is {}, but {} was expected", file.name(), found, format);
 }
 
-void Digest::Free::operator()(XXH3_state_s* state) const {
-  XXH3_freeState(state);
-}
+void Digest::Free::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
 
 Digest::Digest() : state_(XXH3_createState()) {
   if (!state_ || XXH3_128bits_reset(state_.get()) == XXH_ERROR) throw std::bad_alloc();

@@ -15,9 +15,7 @@
 namespace rnnsearch::text {
 namespace {
 
-std::string single_spaced(std::string_view text) {
-  return fmt::to_string(fmt::join(split_views(text), " "));
-}
+std::string single_spaced(std::string_view text) { return fmt::to_string(fmt::join(split_views(text), " ")); }
 
 // Of each two neighbours that match, left and right in turn, the pass puts spaces around one: "\1 \2 " (the right one)
 // or " \1 \2" (the left one).
@@ -87,9 +85,7 @@ std::string tokenize_13a(std::string_view line) {
   return separate_western_punctuation(plain_line(text, "-\n"));
 }
 
-bool has_type(char32_t c, std::uint32_t types) {
-  return (U_GET_GC_MASK(static_cast<UChar32>(c)) & types) != 0;
-}
+bool has_type(char32_t c, std::uint32_t types) { return (U_GET_GC_MASK(static_cast<UChar32>(c)) & types) != 0; }
 
 std::string tokenize_intl(std::string_view line) {
   const auto is_punctuation = [](char32_t c) { return has_type(c, U_GC_P_MASK); };

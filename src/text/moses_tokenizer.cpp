@@ -41,18 +41,10 @@ std::uint8_t properties_of(char32_t c) {
   return c < kLatin.size() ? kLatin[c] : properties_from_icu(c);
 }
 
-bool is_alphabetic(char32_t c) {
-  return (properties_of(c) & kAlphabetic) != 0;
-}
-bool is_number(char32_t c) {
-  return (properties_of(c) & kNumber) != 0;
-}
-bool is_alphanumeric(char32_t c) {
-  return (properties_of(c) & (kAlphabetic | kDigit)) != 0;
-}
-bool is_ascii_digit(char32_t c) {
-  return c >= U'0' && c <= U'9';
-}
+bool is_alphabetic(char32_t c) { return (properties_of(c) & kAlphabetic) != 0; }
+bool is_number(char32_t c) { return (properties_of(c) & kNumber) != 0; }
+bool is_alphanumeric(char32_t c) { return (properties_of(c) & (kAlphabetic | kDigit)) != 0; }
+bool is_ascii_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 
 // --- abbreviations -------------------------------------------------------------------------------------------------
 
@@ -154,9 +146,7 @@ struct ApostropheRule {
   bool (*right)(char32_t);
   bool before, after;
 };
-bool is_other(char32_t c) {
-  return !is_alphabetic(c);
-}
+bool is_other(char32_t c) { return !is_alphabetic(c); }
 constexpr ApostropheRule kEnglishRules[] = {
     {is_other, is_other, true, true},
     {[](char32_t c) { return is_other(c) && !is_number(c); }, is_alphabetic, true, true},

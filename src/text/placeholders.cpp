@@ -29,9 +29,7 @@ std::optional<std::size_t> number_of_placeholder(std::string_view text) {
   return text.starts_with(placeholder(number - 1)) ? std::optional(number - 1) : std::nullopt;  // not "<copy01>"
 }
 
-bool is_letter_or_digit(UChar32 c) {
-  return u_isalnum(c) || u_getCombiningClass(c) != 0;
-}
+bool is_letter_or_digit(UChar32 c) { return u_isalnum(c) || u_getCombiningClass(c) != 0; }
 
 UChar32 first_character(std::string_view text) {
   std::size_t at = 0;
@@ -123,9 +121,7 @@ std::string replaced(std::string_view line, const std::vector<Match>& matches, c
 
 }  // namespace
 
-std::string placeholder(std::size_t number) {
-  return fmt::format("{}{}>", kOpening, number + 1);
-}
+std::string placeholder(std::size_t number) { return fmt::format("{}{}>", kOpening, number + 1); }
 
 std::size_t placeholder_size(std::string_view text) {
   const auto number = number_of_placeholder(text);

@@ -245,9 +245,7 @@ Subwords Subwords::sentence_piece(std::string bytes) {
   return Subwords(std::make_shared<SentencePiece>(std::move(bytes)));
 }
 
-std::string sentence_piece_library() {
-  return "SentencePiece " RNNSEARCH_SENTENCEPIECE_VERSION;
-}
+std::string sentence_piece_library() { return "SentencePiece " RNNSEARCH_SENTENCEPIECE_VERSION; }
 
 Subwords::Kind subword_kind_of(const std::string& name) {
   if (name == "sentencepiece") return Subwords::Kind::kSentencePiece;
@@ -370,9 +368,7 @@ struct Unit {
 // one position of a line.
 constexpr int kLongestRuleChain = 32;
 
-[[noreturn]] void fail_on_rules() {
-  throw Error("its precompiled_charsmap is damaged");
-}
+[[noreturn]] void fail_on_rules() { throw Error("its precompiled_charsmap is damaged"); }
 
 /// The normalization rules of a model: at each position of a text, the longest prefix that is a key is replaced.
 /// charsmap: the number of bytes of a double array (Darts-clone) as uint32, the array, which holds the keys, and the

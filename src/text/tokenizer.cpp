@@ -50,18 +50,10 @@ Kind kind_of(UChar32 c) {
   return c < 128 ? kAscii[static_cast<std::size_t>(c)] : kind_by_property(c);
 }
 
-bool is_hyphen(UChar32 c) {
-  return c == '-' || c == 0x2010 || c == 0x2011;
-}
-bool is_apostrophe(UChar32 c) {
-  return c == '\'' || c == 0x2019;
-}
-bool is_word(Kind kind) {
-  return kind == Kind::kLetter || kind == Kind::kDigit;
-}
-bool is_word_or_extend(Kind kind) {
-  return is_word(kind) || kind == Kind::kExtend;
-}
+bool is_hyphen(UChar32 c) { return c == '-' || c == 0x2010 || c == 0x2011; }
+bool is_apostrophe(UChar32 c) { return c == '\'' || c == 0x2019; }
+bool is_word(Kind kind) { return kind == Kind::kLetter || kind == Kind::kDigit; }
+bool is_word_or_extend(Kind kind) { return is_word(kind) || kind == Kind::kExtend; }
 
 struct Character {
   UChar32 code_point;

@@ -78,8 +78,6 @@ constexpr Rule<T> kRules[]{
 
 }  // namespace
 
-std::span<const Rule<TrainOptions>> option_rules() {
-  return kRules;
-}
+std::span<const Rule<TrainOptions>> option_rules() { return kRules; }
 
 }  // namespace rnnsearch::train

@@ -175,9 +175,7 @@ void declare(OptionList& options, TrainOptions& o) {
   options.add("log-every", o.log_every, kFree, kAtLeast1, "number of updates between two lines of log.jsonl");
 }
 
-void check(const TrainOptions& options) {
-  check_options<TrainOptions>(options, option_rules(), {}, "");
-}
+void check(const TrainOptions& options) { check_options<TrainOptions>(options, option_rules(), {}, ""); }
 
 void check_ranks(const TrainOptions& options, int ranks) {
   const std::uint64_t shards = options.reproducible_shards;
@@ -209,12 +207,8 @@ void check(const TrainOptions& options, const model::ModelOptions& model) {
               model.attends() ? "attention-window = global" : "a score");
 }
 
-Config config_of(model::ModelOptions options) {
-  return options_of(options).record();
-}
-Config config_of(TrainOptions options) {
-  return options_of(options).record();
-}
+Config config_of(model::ModelOptions options) { return options_of(options).record(); }
+Config config_of(TrainOptions options) { return options_of(options).record(); }
 
 model::ModelOptions model_options_of(const Config& config) {
   model::ModelOptions options;

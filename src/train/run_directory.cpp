@@ -26,9 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string checkpoint_name(std::uint64_t update) {
-  return fmt::format("update-{:08}.h5", update);
-}
+std::string checkpoint_name(std::uint64_t update) { return fmt::format("update-{:08}.h5", update); }
 
 /// The update in a file name such as "update-00000010.h5"; nothing for other names.
 std::optional<std::uint64_t> update_of(const std::string& name) {
@@ -276,9 +274,7 @@ void RunDirectory::remove_temporaries() const {
   }
 }
 
-fs::path RunDirectory::checkpoint_path(std::uint64_t update) const {
-  return checkpoints() / checkpoint_name(update);
-}
+fs::path RunDirectory::checkpoint_path(std::uint64_t update) const { return checkpoints() / checkpoint_name(update); }
 
 void RunDirectory::write_validation(const std::string& name, const std::string& content) const {
   write_as_this_attempt([&](const auto& check) {
@@ -288,9 +284,7 @@ void RunDirectory::write_validation(const std::string& name, const std::string& 
   });
 }
 
-std::vector<std::uint64_t> RunDirectory::updates() const {
-  return updates_in(checkpoints());
-}
+std::vector<std::uint64_t> RunDirectory::updates() const { return updates_in(checkpoints()); }
 
 const std::optional<fs::path>& RunDirectory::checkpoint_to_resume() {
   if (!chosen_) to_resume_ = choose_checkpoint();

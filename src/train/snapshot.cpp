@@ -20,9 +20,7 @@ std::vector<std::span<const float>*> views_in(CheckpointSource& source) {
 
 }  // namespace
 
-void CheckpointSnapshot::reserve(CheckpointSource source) {
-  allocate(views_in(source));
-}
+void CheckpointSnapshot::reserve(CheckpointSource source) { allocate(views_in(source)); }
 
 void CheckpointSnapshot::allocate(std::span<const std::span<const float>* const> views) {
   blocks_.resize(views.size());

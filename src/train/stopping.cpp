@@ -23,9 +23,7 @@ std::string utc(double unix_seconds) {
   return text.data();
 }
 
-std::string minutes(double count) {
-  return fmt::format("{:g}{}", count, count == 1 ? " minute" : " minutes");
-}
+std::string minutes(double count) { return fmt::format("{:g}{}", count, count == 1 ? " minute" : " minutes"); }
 
 }  // namespace
 
@@ -36,9 +34,7 @@ std::string description_of(StopReason reason) {
   return kInOrder[static_cast<std::size_t>(reason)];
 }
 
-bool is_early(StopReason reason) {
-  return reason == StopReason::kSignal || reason == StopReason::kDeadline;
-}
+bool is_early(StopReason reason) { return reason == StopReason::kSignal || reason == StopReason::kDeadline; }
 
 double Longest::until_saved(const CheckpointWriter& writer) const {
   const double one = std::max(checkpoint, writer.seconds());

@@ -43,9 +43,7 @@ TEST(Json, WritesNullForWhatJsonCannotHold) {
   EXPECT_EQ(json_text(Json::array({std::nan(""), std::numeric_limits<double>::infinity()})), "[null,null]");
 }
 
-TEST(Json, ReplacesInvalidUtf8) {
-  EXPECT_EQ(json_text(Json("a\xFF\xE2\x82z\n\"")), "\"a\uFFFD\uFFFDz\\n\\\"\"");
-}
+TEST(Json, ReplacesInvalidUtf8) { EXPECT_EQ(json_text(Json("a\xFF\xE2\x82z\n\"")), "\"a\uFFFD\uFFFDz\\n\\\"\""); }
 
 TEST(Json, ReadsWhatItWrote) {
   const std::string text = R"({"name":"é","list":[1,-2.5,false,null,{"x":[]}]})";
@@ -79,9 +77,7 @@ TEST(Json, NamesTheKindItFound) {
 }
 
 enum class Fruit { kApple, kPear };
-constexpr auto names_of(Fruit) {
-  return std::array{Named{Fruit::kApple, "apple"}, Named{Fruit::kPear, "pear"}};
-}
+constexpr auto names_of(Fruit) { return std::array{Named{Fruit::kApple, "apple"}, Named{Fruit::kPear, "pear"}}; }
 
 struct Basket {
   std::string label;

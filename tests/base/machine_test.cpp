@@ -54,9 +54,7 @@ TEST(CpuQuota, IsTheSmallestOfTheCgroupsAroundTheProcess) {
   }
 }
 
-void wait() {
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-}
+void wait() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
 TEST(PhaseTimes, CountNoSecondTwice) {
   PhaseTimes times;

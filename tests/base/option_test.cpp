@@ -6,9 +6,7 @@ namespace rnnsearch {
 namespace {
 
 enum class Shape { kRound, kSquare };
-constexpr auto names_of(Shape) {
-  return std::array{Named{Shape::kRound, "round"}, Named{Shape::kSquare, "square"}};
-}
+constexpr auto names_of(Shape) { return std::array{Named{Shape::kRound, "round"}, Named{Shape::kSquare, "square"}}; }
 
 struct Cake {
   std::uint64_t layers = 2;

@@ -12,9 +12,7 @@ namespace rnnsearch::cli {
 namespace {
 
 enum class Shape { kRound, kSquare };
-constexpr auto names_of(Shape) {
-  return std::array{Named{Shape::kRound, "round"}, Named{Shape::kSquare, "square"}};
-}
+constexpr auto names_of(Shape) { return std::array{Named{Shape::kRound, "round"}, Named{Shape::kSquare, "square"}}; }
 
 struct Settings {
   std::uint64_t beam = 10;

@@ -88,9 +88,7 @@ TEST_F(ProcessAlone, IsWhatMpirunWithOneProcessMakes) {
   environment.finish();
 }
 
-TEST_F(ProcessAlone, NamesItsMpiLibraryWithoutStartingIt) {
-  EXPECT_THAT(library(), HasSubstr("MPI"));
-}
+TEST_F(ProcessAlone, NamesItsMpiLibraryWithoutStartingIt) { EXPECT_THAT(library(), HasSubstr("MPI")); }
 
 TEST_F(ProcessAlone, RefusesTheTasksThatAJobGrantedInVain) {
   ::setenv("SLURM_NTASKS", "4", 1);

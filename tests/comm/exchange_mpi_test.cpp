@@ -270,9 +270,7 @@ TEST_F(RollCalls, NameARankThatIsLateAndHopeForIt) {
   }
 }
 
-TEST_F(RollCalls, SayThatNothingMovesWhenNobodyIsLate) {
-  expect_nothing_moves(8);
-}
+TEST_F(RollCalls, SayThatNothingMovesWhenNobodyIsLate) { expect_nothing_moves(8); }
 
 TEST_F(RollCalls, SayThatNothingMovesWhereTheLastOnesWait) {
   expect_nothing_moves(7);  // rank 0 got on to the next sum, the others are stuck in this one: they are not late

@@ -17,9 +17,7 @@ Lookup lookup_in(const Variables& variables) {
   };
 }
 
-Launch launch_in(const Variables& variables) {
-  return launch_of(lookup_in(variables));
-}
+Launch launch_in(const Variables& variables) { return launch_of(lookup_in(variables)); }
 
 std::string refusal(const Variables& variables, int ranks, const std::string& mpi = "Open MPI v4.1.4") {
   try {
@@ -79,9 +77,7 @@ TEST(Launch, KnowsTheRanksOfEveryLauncher) {
   expect(pals + Variables{{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}}, true, 8, 5, true);
 }
 
-TEST(Launch, CountsTheProcessesOfAStepThatMpiCannotReach) {
-  expect(kStepOfFour, false, 4, 3, false);
-}
+TEST(Launch, CountsTheProcessesOfAStepThatMpiCannotReach) { expect(kStepOfFour, false, 4, 3, false); }
 
 TEST(Launch, BelievesMpirunRatherThanTheStepThatStartedItsDaemons) {
   const Variables daemons = {{"SLURM_STEP_ID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "1"}};

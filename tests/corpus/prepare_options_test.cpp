@@ -204,13 +204,9 @@ void expect_counts(std::size_t memory, std::size_t words, bool spills) {
   EXPECT_EQ(counted(counter), expected);
 }
 
-TEST(WordCounter, CountsEveryWordInMemory) {
-  expect_counts(64 << 20, 200000, false);
-}
+TEST(WordCounter, CountsEveryWordInMemory) { expect_counts(64 << 20, 200000, false); }
 
-TEST(WordCounter, CountsTheSameWithFilesForWhatDoesNotFit) {
-  expect_counts(WordCounter::kLeastMemory, 200000, true);
-}
+TEST(WordCounter, CountsTheSameWithFilesForWhatDoesNotFit) { expect_counts(WordCounter::kLeastMemory, 200000, true); }
 
 TEST(WordCounter, TakesAWordThatIsLargerThanItsMemory) {
   const Scratch scratch;

@@ -75,6 +75,4 @@ TEST(Spread, LeavesOutWhatARankDidNotDoOnceASignalCame) {
 }  // namespace
 }  // namespace rnnsearch::decode
 
-int main(int argc, char** argv) {
-  return rnnsearch::support::run_mpi_tests(argc, argv);
-}
+int main(int argc, char** argv) { return rnnsearch::support::run_mpi_tests(argc, argv); }

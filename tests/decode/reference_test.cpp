@@ -81,9 +81,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-std::string name_of_case(const testing::TestParamInfo<Case>& info) {
-  return info.param.name;
-}
+std::string name_of_case(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 
 class Reference : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Search, Reference, testing::ValuesIn(cases()), name_of_case);

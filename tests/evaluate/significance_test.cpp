@@ -199,12 +199,8 @@ std::vector<std::size_t> every_third(std::size_t count) {
 }
 
 // The score of sums, for one metric or the other.
-double score(const BleuStatistics& sum) {
-  return bleu_of(sum, {}).score;
-}
-double score(const ChrfStatistics& sum) {
-  return chrf_of(sum, {.word_orders = 2});
-}
+double score(const BleuStatistics& sum) { return bleu_of(sum, {}).score; }
+double score(const ChrfStatistics& sum) { return chrf_of(sum, {.word_orders = 2}); }
 
 template <class Statistics>
 std::vector<double> slow_bootstrap(const std::vector<Statistics>& all, const std::vector<std::size_t>& chosen,

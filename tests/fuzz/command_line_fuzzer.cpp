@@ -334,6 +334,4 @@ void fuzz(Arguments arguments) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-void rnnsearch::fuzz::run(Input input) {
-  fuzz(arguments_in(input.rest()));
-}
+void rnnsearch::fuzz::run(Input input) { fuzz(arguments_in(input.rest())); }

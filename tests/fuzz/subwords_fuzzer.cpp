@@ -48,9 +48,7 @@ std::string varint(std::uint64_t value) {
 std::string field(std::uint64_t number, std::string_view bytes) {
   return varint(number << 3 | 2) + varint(bytes.size()) + std::string(bytes);
 }
-std::string field(std::uint64_t number, std::uint64_t value) {
-  return varint(number << 3) + varint(value);
-}
+std::string field(std::uint64_t number, std::uint64_t value) { return varint(number << 3) + varint(value); }
 
 class Lines : public sentencepiece::SentenceIterator {
  public:

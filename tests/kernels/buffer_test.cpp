@@ -60,9 +60,7 @@ bool is_filled(MatrixView<float> matrix, float value) {
     if (matrix.data[i] != value) return false;
   return true;
 }
-void fill(MatrixView<float> matrix, float value) {
-  std::fill_n(matrix.data, matrix.rows * matrix.cols, value);
-}
+void fill(MatrixView<float> matrix, float value) { std::fill_n(matrix.data, matrix.rows * matrix.cols, value); }
 
 TEST(Scratch, GivesMatricesThatDoNotOverlapWhileTheirFramesLast) {
   Scratch scratch;

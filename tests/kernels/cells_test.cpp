@@ -10,9 +10,7 @@ namespace {
 constexpr std::size_t kRows = 3;
 using Matrix = std::vector<double>;  // [rows, cols], row after row
 
-double sigma(double x) {
-  return 1 / (1 + std::exp(-x));
-}
+double sigma(double x) { return 1 / (1 + std::exp(-x)); }
 
 // The equations of the header, one element at a time. x [R, 3n]
 double in_block(const Matrix& x, std::size_t n, std::size_t i, std::size_t j, std::size_t block) {

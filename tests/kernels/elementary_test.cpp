@@ -81,9 +81,7 @@ Accuracy accuracy_of(Function function, float least, float most, float least_uni
   return result;
 }
 
-double exact_sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
+double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 TEST(Elementary, FunctionsAreAccurateAndHaveTheSameBitsEverywhere) {
   const auto is = [](const char* name, const Accuracy& found, double most, std::uint64_t digest) {

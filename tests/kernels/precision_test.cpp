@@ -15,12 +15,8 @@ float rounded(float value) {
   bits += 0x7fff + (bits >> 16 & 1);
   return std::bit_cast<float>(bits & 0xffff0000u);
 }
-std::uint16_t high_half(float value) {
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
-}
-float of_high_half(std::uint16_t half) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
-}
+std::uint16_t high_half(float value) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16); }
+float of_high_half(std::uint16_t half) { return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16); }
 
 class BFloat16 : public testing::Test {
  protected:

@@ -112,21 +112,11 @@ TEST(Rows, HaveTheSameBitsOnAnyNumberOfThreads) {
 
 // The formulas with every operation rounded to float on its own. In double each operation on floats is so exact that
 // rounding it once more gives what float arithmetic gives.
-float times(float a, float b) {
-  return static_cast<float>(static_cast<double>(a) * static_cast<double>(b));
-}
-float plus(float a, float b) {
-  return static_cast<float>(static_cast<double>(a) + static_cast<double>(b));
-}
-float over(float a, float b) {
-  return static_cast<float>(static_cast<double>(a) / static_cast<double>(b));
-}
-float root(float a) {
-  return static_cast<float>(std::sqrt(static_cast<double>(a)));
-}
-float normal_or_zero(float value) {
-  return std::abs(value) < std::numeric_limits<float>::min() ? 0.0F : value;
-}
+float times(float a, float b) { return static_cast<float>(static_cast<double>(a) * static_cast<double>(b)); }
+float plus(float a, float b) { return static_cast<float>(static_cast<double>(a) + static_cast<double>(b)); }
+float over(float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); }
+float root(float a) { return static_cast<float>(std::sqrt(static_cast<double>(a))); }
+float normal_or_zero(float value) { return std::abs(value) < std::numeric_limits<float>::min() ? 0.0F : value; }
 
 constexpr float kScale = 0.3F, kRate = 0.7F;
 

@@ -29,9 +29,7 @@ std::vector<std::size_t> vocabularies() {
   return all;
 }
 
-std::vector<Real> no_bias(std::size_t K) {
-  return std::vector<Real>(K);
-}
+std::vector<Real> no_bias(std::size_t K) { return std::vector<Real>(K); }
 
 class SoftmaxTest : public testing::Test {
  protected:

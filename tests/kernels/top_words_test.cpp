@@ -20,9 +20,7 @@ TopWords top_of(ConstMatrix t, ConstMatrix W_o, std::span<const Real> bias, std:
   return top;
 }
 
-std::span<const Real> span_of(const Guarded<Real>& row) {
-  return {row.read().row(0), row.read().cols};
-}
+std::span<const Real> span_of(const Guarded<Real>& row) { return {row.read().row(0), row.read().cols}; }
 
 // The lists against float64: all terms and sums are exact, so the scores are, and many of them tie.
 bool follows_the_definition(std::size_t R, std::size_t K, std::size_t limit, const std::string& what) {

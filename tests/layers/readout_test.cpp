@@ -137,13 +137,9 @@ void Readouts::expect_central_differences(double label_smoothing, const std::vec
   check_input("context", context, n + m);
 }
 
-TEST_P(Readouts, BackwardEqualsCentralDifferences) {
-  expect_central_differences(0);
-}
+TEST_P(Readouts, BackwardEqualsCentralDifferences) { expect_central_differences(0); }
 
-TEST_P(Readouts, BackwardEqualsCentralDifferencesOfTheSmoothedLoss) {
-  expect_central_differences(0.2);
-}
+TEST_P(Readouts, BackwardEqualsCentralDifferencesOfTheSmoothedLoss) { expect_central_differences(0.2); }
 
 TEST_P(Readouts, BackwardEqualsCentralDifferencesOfASampledSoftmax) {
   std::vector<WordId> sample(target.begin(), target.end());

@@ -10,14 +10,10 @@
 
 namespace rnnsearch::model {
 
-inline ModelOptions small() {
-  return widths(12, 6, 8, 5, 3);
-}
+inline ModelOptions small() { return widths(12, 6, 8, 5, 3); }
 inline constexpr const char* kTurnedRound = "reverse-source=true target-direction=right-to-left";
 
-inline std::string name_of_case(const testing::TestParamInfo<Variant>& chosen) {
-  return chosen.param.name;
-}
+inline std::string name_of_case(const testing::TestParamInfo<Variant>& chosen) { return chosen.param.name; }
 
 /// `options` with each choice of settings of each axis, but what `check` refuses.
 inline void add_product(std::vector<Variant>& all, const std::string& name, const ModelOptions& options,

@@ -65,12 +65,8 @@ ModelOptions options_for(const Seq2SeqWithAttention& reference) {
   return o;
 }
 
-WordId source_word(std::size_t index) {
-  return static_cast<WordId>(index);
-}
-WordId target_word(std::size_t index) {
-  return index == 0 ? kStart : index == kStart ? 0 : static_cast<WordId>(index);
-}
+WordId source_word(std::size_t index) { return static_cast<WordId>(index); }
+WordId target_word(std::size_t index) { return index == 0 ? kStart : index == kStart ? 0 : static_cast<WordId>(index); }
 
 Sentences sentences_of(const std::vector<std::vector<std::size_t>>& sequences) {
   Sentences sentences;

@@ -17,9 +17,7 @@ Shapes shapes(const ModelOptions& options) {
 }
 
 /// Widths that are all different: Kx 30, Ky 31, m 4, n 5, n' 6, l 7.
-ModelOptions distinct_widths() {
-  return widths(30, 4, 5, 6, 7);
-}
+ModelOptions distinct_widths() { return widths(30, 4, 5, 6, 7); }
 
 Shapes rnnsearch_shapes() {
   Shapes all = {{"encoder/embedding", {30, 4}}, {"decoder/embedding", {31, 4}}, {"decoder/initial/W_s", {5, 5}},

@@ -68,9 +68,7 @@ class Picture {
   pugi::xml_document document_;
 };
 
-AttentionMatrix small() {
-  return {{"the", "dog", "</s>"}, {"le", "</s>"}, {0.75, 0.25, 0, 0.125, 0, 0.875}};
-}
+AttentionMatrix small() { return {{"the", "dog", "</s>"}, {"le", "</s>"}, {0.75, 0.25, 0, 0.125, 0, 0.875}}; }
 
 TEST(HeatMap, HasASquareForEveryWeightFromBlackToWhite) {
   const Picture picture(heat_map({{"a", "b"}, {"x", "y", "z"}, {0, 1, 0.5, 0.5, 0.2, 0.8}}));

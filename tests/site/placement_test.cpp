@@ -33,9 +33,7 @@ TEST(Placement, CountsSetsThatOverlapInPartTogether) {
               AllOf(HasSubstr("8 threads (2 ranks: 0, 1)"), HasSubstr("6 CPUs (0-5)")));
 }
 
-TEST(Placement, SaysNothingOfCpusThatAreNotKnown) {
-  EXPECT_THAT(oversubscription({{"a", 4, ""}}), IsEmpty());
-}
+TEST(Placement, SaysNothingOfCpusThatAreNotKnown) { EXPECT_THAT(oversubscription({{"a", 4, ""}}), IsEmpty()); }
 
 TEST(Placement, SharesTheCpusOfAHostAmongItsRanks) {
   std::vector<RankPlace> places{{"a", 0, "0-7"}, {"a", 0, "0-7"}, {"a", 0, "0-7"}, {"b", 0, "0-7"}, {"b", 0, "8,10"}};

@@ -8,9 +8,7 @@
 #include "tests/support/watchdog.h"
 
 /// HDF5 leaks a few kilobytes of its own for each file that a full disk keeps it from closing.
-extern "C" const char* __lsan_default_suppressions() {
-  return "leak:libhdf5";
-}
+extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
 namespace rnnsearch::storage {
 namespace {

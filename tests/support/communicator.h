@@ -8,8 +8,6 @@ namespace rnnsearch::support {
 inline const comm::Communicator kAlone;
 inline const comm::Communicator* all_ranks = &kAlone;  // set by run_mpi_tests
 
-inline const comm::Communicator& communicator() {
-  return *all_ranks;
-}
+inline const comm::Communicator& communicator() { return *all_ranks; }
 
 }  // namespace rnnsearch::support

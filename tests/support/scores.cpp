@@ -7,12 +7,8 @@
 namespace rnnsearch::reference {
 namespace {
 
-Vector query(const Parameters& p, const Vector& s) {
-  return product(s, p.at("attention/W_a"));
-}
-Vector key(const Parameters& p, const Vector& h) {
-  return product(h, p.at("attention/U_a"));
-}
+Vector query(const Parameters& p, const Vector& s) { return product(s, p.at("attention/W_a")); }
+Vector key(const Parameters& p, const Vector& h) { return product(h, p.at("attention/U_a")); }
 
 /// sum_a v_a phi(q_a + k_a)
 double perceptron(const Vector& v, const Vector& q, const Vector& k, double (*phi)(double)) {

@@ -94,9 +94,7 @@ TEST(BleuTokenizerChar, SetsEveryCodePointApart) {
   expect_all(BleuTokenizer::kChar, {{"ab é", "a b   é"}, {"e\u0301", "e \u0301"}, {"", ""}});
 }
 
-TEST(BleuTokenizerNone, LeavesTheLine) {
-  expect_all(BleuTokenizer::kNone, {{" a,  b. ", " a,  b. "}});
-}
+TEST(BleuTokenizerNone, LeavesTheLine) { expect_all(BleuTokenizer::kNone, {{" a,  b. ", " a,  b. "}}); }
 
 TEST(BleuTokenizer, LetsInvalidBytesPass) {
   for (const auto tokenizer : {BleuTokenizer::k13a, BleuTokenizer::kIntl, BleuTokenizer::kZh, BleuTokenizer::kNone})

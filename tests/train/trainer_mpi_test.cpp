@@ -224,6 +224,4 @@ TEST_F(DistributedTraining, BeginsWithTheSameInitialModelOnAllRanks) {
 }  // namespace
 }  // namespace rnnsearch::train
 
-int main(int argc, char** argv) {
-  return rnnsearch::support::run_mpi_tests(argc, argv);
-}
+int main(int argc, char** argv) { return rnnsearch::support::run_mpi_tests(argc, argv); }

@@ -39,9 +39,7 @@ struct System {
   std::map<std::string, std::size_t> of_source, of_target;
 };
 
-std::ostream& operator<<(std::ostream& out, const System& system) {
-  return out << system.name;
-}
+std::ostream& operator<<(std::ostream& out, const System& system) { return out << system.name; }
 
 class Transfer : public testing::TestWithParam<System> {
  protected:

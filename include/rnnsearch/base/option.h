@@ -122,9 +122,7 @@ requires std::is_arithmetic_v<Number> std::string write(
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, field).ptr};
 }
 template <class Text>
-requires std::is_convertible_v<Text, std::string> std::string write(const Text& field) {
-  return field;
-}
+requires std::is_convertible_v<Text, std::string> std::string write(const Text& field) { return field; }
 template <NamedEnum E>
 std::string write(E field) {
   return name_of(field);
@@ -209,12 +207,8 @@ struct Choices {
 };
 enum class Mark { kRequired, kBasic, kNotRecorded };
 using enum Mark;  // the command needs it; -h shows it; it is no part of the configuration file that repeats a run
-constexpr Bounds at_least(double from) {
-  return {.from = from};
-}
-constexpr Bounds within(double from, double to) {
-  return {.from = from, .to = to};
-}
+constexpr Bounds at_least(double from) { return {.from = from}; }
+constexpr Bounds within(double from, double to) { return {.from = from, .to = to}; }
 
 struct Option {
   std::string name;    // the name of the field, with dashes

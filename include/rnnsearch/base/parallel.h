@@ -62,9 +62,7 @@ void parallel_for(std::size_t pieces, const std::function<void(std::size_t piece
 bool inside_parallel_for();
 
 /// whole / piece, rounded up. REQUIRES: piece > 0, and whole + piece - 1 does not overflow.
-constexpr std::size_t ceil_div(std::size_t whole, std::size_t piece) {
-  return (whole + piece - 1) / piece;
-}
+constexpr std::size_t ceil_div(std::size_t whole, std::size_t piece) { return (whole + piece - 1) / piece; }
 
 /// Calls range(first, last) for pieces of `piece` items of [0, count), on all threads.
 template <class Range>

@@ -19,9 +19,7 @@ inline constexpr char32_t kNoCharacter = 0xFFFFFFFF;
 char32_t next_character(std::string_view text, std::size_t& at);
 
 /// Whether the byte continues a character that another byte begins.
-inline bool is_trail_byte(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
+inline bool is_trail_byte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 /// The number of bytes of a character that begins with this byte; 1 if it cannot begin a character.
 inline std::size_t utf8_size(char first) {

@@ -26,9 +26,7 @@ namespace rnnsearch::evaluate {
 /// The side whose words determine the length bucket of a sentence. kReference: the first reference. kLongest: the
 /// longer one of source and first reference, which is also the length that training limits.
 enum class LengthOf { kReference, kSource, kLongest };
-constexpr auto names_of(LengthOf) {
-  return in_order<LengthOf>({"reference", "source", "longest"});
-}
+constexpr auto names_of(LengthOf) { return in_order<LengthOf>({"reference", "source", "longest"}); }
 
 struct Buckets {
   std::vector<std::string> labels;
@@ -85,9 +83,7 @@ std::vector<WordAccuracy> word_accuracies(std::span<const std::string> hypothese
 // Tests of significance.
 
 enum class SignificanceTest { kNone, kBootstrap, kRandomization };
-constexpr auto names_of(SignificanceTest) {
-  return in_order<SignificanceTest>({"none", "bootstrap", "randomization"});
-}
+constexpr auto names_of(SignificanceTest) { return in_order<SignificanceTest>({"none", "bootstrap", "randomization"}); }
 
 /// A difference with a p value below this is marked in tables.
 inline constexpr double kSignificant = 0.05;

@@ -79,9 +79,7 @@ auto corpus_sum(std::span<const std::string> hypotheses, std::span<const std::ve
 ///   exp     1/2^k of one match, the k-th such order            floor   smooth_value matches (0.1)
 ///   add-k   smooth_value (1) added to matches and n-grams of all orders but the first      none   BLEU becomes 0
 enum class Smoothing { kExp, kFloor, kAddK, kNone };
-constexpr auto names_of(Smoothing) {
-  return in_order<Smoothing>({"exp", "floor", "add-k", "none"});
-}
+constexpr auto names_of(Smoothing) { return in_order<Smoothing>({"exp", "floor", "add-k", "none"}); }
 
 struct BleuOptions {
   text::BleuTokenizer tokenizer = text::BleuTokenizer::k13a;
@@ -235,9 +233,7 @@ std::string signature(const TerOptions& options, std::size_t references,
 ///   kCut    LCSR of the first |t| words of the output, the protocol of the replication.
 /// LCSR and GeoMean with kCut are at most those with kWhole.
 enum class SequenceAccuracyMode { kNone, kWhole, kCut };
-constexpr auto names_of(SequenceAccuracyMode) {
-  return in_order<SequenceAccuracyMode>({"none", "whole", "cut"});
-}
+constexpr auto names_of(SequenceAccuracyMode) { return in_order<SequenceAccuracyMode>({"none", "whole", "cut"}); }
 /// A sentence for legends: how the figures are averaged, and whether the output was cut. Empty for kNone.
 std::string legend_of(SequenceAccuracyMode mode);
 

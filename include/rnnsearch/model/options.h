@@ -14,52 +14,32 @@
 namespace rnnsearch::model {
 
 enum class Cell { kGru, kLstm, kTanh, kMlp };
-constexpr auto names_of(Cell) {
-  return in_order<Cell>({"gru", "lstm", "tanh", "mlp"});
-}
+constexpr auto names_of(Cell) { return in_order<Cell>({"gru", "lstm", "tanh", "mlp"}); }
 enum class GruReset { kBefore, kAfter };
-constexpr auto names_of(GruReset) {
-  return in_order<GruReset>({"before", "after"});
-}
+constexpr auto names_of(GruReset) { return in_order<GruReset>({"before", "after"}); }
 enum class Encoder { kAuto, kBidirectional, kForward };
-constexpr auto names_of(Encoder) {
-  return in_order<Encoder>({"auto", "bidirectional", "forward"});
-}
+constexpr auto names_of(Encoder) { return in_order<Encoder>({"auto", "bidirectional", "forward"}); }
 enum class Step { kPrevious, kCurrent };  // i - 1, i
-constexpr auto names_of(Step) {
-  return in_order<Step>({"previous", "current"});
-}
+constexpr auto names_of(Step) { return in_order<Step>({"previous", "current"}); }
 using StateWord = Step;
 enum class TargetDirection { kLeftToRight, kRightToLeft };
-constexpr auto names_of(TargetDirection) {
-  return in_order<TargetDirection>({"left-to-right", "right-to-left"});
-}
+constexpr auto names_of(TargetDirection) { return in_order<TargetDirection>({"left-to-right", "right-to-left"}); }
 using AttentionWindow = layers::WindowKind;
 enum class FixedContext { kLastState, kTanh };
-constexpr auto names_of(FixedContext) {
-  return in_order<FixedContext>({"last-state", "tanh"});
-}
+constexpr auto names_of(FixedContext) { return in_order<FixedContext>({"last-state", "tanh"}); }
 enum class InitialState { kProjected, kBackward, kForward, kFinal, kZero };
 constexpr auto names_of(InitialState) {
   return in_order<InitialState>({"projected", "backward", "forward", "final", "zero"});
 }
 using Readout = layers::ReadoutKind;
 enum class Feedback { kWord, kOutput };
-constexpr auto names_of(Feedback) {
-  return in_order<Feedback>({"word", "output"});
-}
+constexpr auto names_of(Feedback) { return in_order<Feedback>({"word", "output"}); }
 enum class Start { kZero, kEmbedded };
-constexpr auto names_of(Start) {
-  return in_order<Start>({"zero", "embedded"});
-}
+constexpr auto names_of(Start) { return in_order<Start>({"zero", "embedded"}); }
 enum class DropoutKind { kPlain, kVariational };
-constexpr auto names_of(DropoutKind) {
-  return in_order<DropoutKind>({"plain", "variational"});
-}
+constexpr auto names_of(DropoutKind) { return in_order<DropoutKind>({"plain", "variational"}); }
 enum class TiedEmbeddings { kNone, kTarget, kSourceTarget, kAll };
-constexpr auto names_of(TiedEmbeddings) {
-  return in_order<TiedEmbeddings>({"none", "target", "source-target", "all"});
-}
+constexpr auto names_of(TiedEmbeddings) { return in_order<TiedEmbeddings>({"none", "target", "source-target", "all"}); }
 enum class Initialization { kPaper, kGaussian, kXavier, kUniform, kPytorch };
 constexpr auto names_of(Initialization) {
   return in_order<Initialization>({"paper", "gaussian", "xavier", "uniform", "pytorch"});
@@ -252,9 +232,7 @@ void declare_architecture(OptionList& options, ModelOptions& o);
 Attention attention_of(const std::string& name);
 /// "none" and the names of all scores.
 std::vector<std::string> attention_names();
-inline std::string name_of(Attention attention) {
-  return attention.name();
-}
+inline std::string name_of(Attention attention) { return attention.name(); }
 std::string name_of(Inputs inputs);  // "state,word,context", or "none"
 using rnnsearch::name_of;
 

@@ -77,9 +77,7 @@ std::string detokenize_moses(const std::vector<std::string>& words, MosesLanguag
 /// symbols. char: separates all code points. zh: separates Chinese characters and U+2001 to U+2A6D, the rest as 13a.
 /// none: leaves the line unchanged.
 enum class BleuTokenizer { k13a, kIntl, kChar, kZh, kNone };
-constexpr auto names_of(BleuTokenizer) {
-  return in_order<BleuTokenizer>({"13a", "intl", "char", "zh", "none"});
-}
+constexpr auto names_of(BleuTokenizer) { return in_order<BleuTokenizer>({"13a", "intl", "char", "zh", "none"}); }
 
 /// Tokenizes a line; split_words of the result gives the words. 13a, intl and zh separate words by single spaces; char
 /// and none keep the white space of the line, as sacreBLEU does. sacreBLEU first strips white space from the end of the

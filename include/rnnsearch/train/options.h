@@ -12,33 +12,21 @@
 namespace rnnsearch::train {
 
 enum class Shuffle { kEveryEpoch, kOnce, kNever };
-constexpr auto names_of(Shuffle) {
-  return in_order<Shuffle>({"every-epoch", "once", "never"});
-}
+constexpr auto names_of(Shuffle) { return in_order<Shuffle>({"every-epoch", "once", "never"}); }
 enum class BatchOrder { kShuffled, kByLength, kCurriculum };
-constexpr auto names_of(BatchOrder) {
-  return in_order<BatchOrder>({"shuffled", "by-length", "curriculum"});
-}
+constexpr auto names_of(BatchOrder) { return in_order<BatchOrder>({"shuffled", "by-length", "curriculum"}); }
 enum class OptimizerKind { kAdadelta, kAdam, kSgd };
-constexpr auto names_of(OptimizerKind) {
-  return in_order<OptimizerKind>({"adadelta", "adam", "sgd"});
-}
+constexpr auto names_of(OptimizerKind) { return in_order<OptimizerKind>({"adadelta", "adam", "sgd"}); }
 enum class GradientOf { kSum, kSentence, kWord };
-constexpr auto names_of(GradientOf) {
-  return in_order<GradientOf>({"sum", "sentence", "word"});
-}
+constexpr auto names_of(GradientOf) { return in_order<GradientOf>({"sum", "sentence", "word"}); }
 enum class Schedule { kConstant, kInverseSquareRoot, kPlateau, kHalving };
 constexpr auto names_of(Schedule) {
   return in_order<Schedule>({"constant", "inverse-square-root", "plateau", "halving"});
 }
 enum class ScaleLearningRate { kNone, kLinear, kSquareRoot };
-constexpr auto names_of(ScaleLearningRate) {
-  return in_order<ScaleLearningRate>({"none", "linear", "square-root"});
-}
+constexpr auto names_of(ScaleLearningRate) { return in_order<ScaleLearningRate>({"none", "linear", "square-root"}); }
 enum class BestMetric { kLoss, kBleu, kChrf, kTer };
-constexpr auto names_of(BestMetric) {
-  return in_order<BestMetric>({"loss", "bleu", "chrf", "ter"});
-}
+constexpr auto names_of(BestMetric) { return in_order<BestMetric>({"loss", "bleu", "chrf", "ter"}); }
 
 struct TrainOptions {
   std::uint64_t batch_sentences = 80;  // sentence pairs in an update, over all ranks (GroundHog: bs)

@@ -26,9 +26,7 @@ struct NamedPath {
 /// NAME=PATH, or PATH alone: then its name without folders and extension. A run directory has no extension.
 NamedPath named_path(const std::string& text);
 
-inline std::vector<std::filesystem::path> path_without_name(const std::string& text) {
-  return {named_path(text).path};
-}
+inline std::vector<std::filesystem::path> path_without_name(const std::string& text) { return {named_path(text).path}; }
 inline constexpr Path kNamedFile{.kind = Path::kInputFile, .in = path_without_name},
     kNamedRun{.kind = Path::kInputRun, .in = path_without_name};
 

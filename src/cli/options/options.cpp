@@ -79,9 +79,7 @@ void Options::offer_presets() {
                 .basic = true});
 }
 
-void Options::first_argument_of(std::string name) {
-  first_argument_ = std::move(name);
-}
+void Options::first_argument_of(std::string name) { first_argument_ = std::move(name); }
 
 std::string Options::location(const Source& source, const std::string& option) const {
   return source.name.empty() ? "--" + option : source.name + ": " + option;
@@ -310,9 +308,7 @@ fs::path itself(const fs::path& path) {
   return fs::weakly_canonical(whole.parent_path(), ignored) / whole.filename();
 }
 
-bool is_standard_stream(const GivenPath& given) {
-  return given.path == "-";
-}
+bool is_standard_stream(const GivenPath& given) { return given.path == "-"; }
 
 /// Whether writing `output` may replace `other`.
 bool replaces(const GivenPath& output, const GivenPath& other) {

@@ -57,9 +57,7 @@ void add_mixture(Options& options, std::vector<std::string>& mix) {
               "--vocabulary-of); an epoch is one pass over --corpus");
 }
 
-std::vector<std::filesystem::path> path_without_weight(const std::string& text) {
-  return {mixed_file(text).path};
-}
+std::vector<std::filesystem::path> path_without_weight(const std::string& text) { return {mixed_file(text).path}; }
 
 Mixture::Mixture(std::vector<std::string>& mix, const corpus::Corpus& first, const comm::Communicator& communicator)
     : first_(first) {

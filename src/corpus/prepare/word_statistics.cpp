@@ -59,9 +59,7 @@ class MostFrequent {
 constexpr std::size_t kFirstSlots = 1 << 8;
 constexpr std::size_t kMostRuns = 8;  // files of each of about 100 tables: below the usual limit of 1,024 open files
 
-bool is_crowded(std::size_t used, std::size_t slots) {
-  return 4 * used >= 3 * slots;
-}
+bool is_crowded(std::size_t used, std::size_t slots) { return 4 * used >= 3 * slots; }
 
 }  // namespace
 

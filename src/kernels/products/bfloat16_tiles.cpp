@@ -387,9 +387,7 @@ bool multiplies_correctly(const ProductTiles& tiles) {
 
 }  // namespace
 
-const ProductTiles* matrix_unit_tiles() {
-  return &matrix_unit::kTable;
-}
+const ProductTiles* matrix_unit_tiles() { return &matrix_unit::kTable; }
 
 std::string_view bfloat16_unit() {
   static const std::string_view unit = [] {
@@ -420,18 +418,10 @@ const ProductTiles& bfloat16_tiles() {
 #else
 namespace rnnsearch::kernels {
 
-const ProductTiles* matrix_unit_tiles() {
-  return nullptr;
-}
-std::string_view bfloat16_unit() {
-  return "";
-}
-bool bfloat16_pays() {
-  return false;
-}
-const ProductTiles& bfloat16_tiles() {
-  return emulated_bfloat16_tiles();
-}
+const ProductTiles* matrix_unit_tiles() { return nullptr; }
+std::string_view bfloat16_unit() { return ""; }
+bool bfloat16_pays() { return false; }
+const ProductTiles& bfloat16_tiles() { return emulated_bfloat16_tiles(); }
 
 }  // namespace rnnsearch::kernels
 #endif

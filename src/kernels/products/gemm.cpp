@@ -61,15 +61,11 @@ void prefetch(const float* from, std::size_t rows, std::size_t count, std::size_
 // Whether rows of `stride` floats are spread over the sets of a cache. Rows that are a multiple of 2 KiB apart begin in
 // one or two of the sets that an L1 cache of 64 sets has and in few of an L2 cache, where they would evict one another,
 // so they are packed.
-bool spreads(std::size_t stride) {
-  return stride * sizeof(float) % 2048 != 0;
-}
+bool spreads(std::size_t stride) { return stride * sizeof(float) % 2048 != 0; }
 
 // Packing reads rows of an operand in long runs: a few k of several panels, or strips, at a time.
 constexpr std::size_t kDepthsAtOnce = 32;
-std::size_t panels_at_once(const ProductTiles& tiles) {
-  return std::clamp<std::size_t>(tiles.depth_in(1024), 1, 8);
-}
+std::size_t panels_at_once(const ProductTiles& tiles) { return std::clamp<std::size_t>(tiles.depth_in(1024), 1, 8); }
 
 // Packs k in [first, first + depth) and columns [column, column + count) of b into panels that are `panel_bytes` apart.
 void pack_panels_of(const ProductTiles& tiles, const Operand& b, std::size_t first, std::size_t depth,

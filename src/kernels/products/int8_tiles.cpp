@@ -381,28 +381,20 @@ std::string_view int8_unit() {
   return unit;
 }
 
-const ProductTiles& int8_tiles() {
-  return int8_unit().empty() ? portable::kTable : vector_unit::kTable;
-}
+const ProductTiles& int8_tiles() { return int8_unit().empty() ? portable::kTable : vector_unit::kTable; }
 
 }  // namespace rnnsearch::kernels
 #else
 namespace rnnsearch::kernels {
 
-std::string_view int8_unit() {
-  return "";
-}
-const ProductTiles& int8_tiles() {
-  return portable::kTable;
-}
+std::string_view int8_unit() { return ""; }
+const ProductTiles& int8_tiles() { return portable::kTable; }
 
 }  // namespace rnnsearch::kernels
 #endif
 
 namespace rnnsearch::kernels {
 
-const ProductTiles& portable_int8_tiles() {
-  return portable::kTable;
-}
+const ProductTiles& portable_int8_tiles() { return portable::kTable; }
 
 }  // namespace rnnsearch::kernels

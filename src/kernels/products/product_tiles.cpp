@@ -282,12 +282,8 @@ class ZeroForDenormals {
 #if defined(__x86_64__)
   using Word = unsigned;
   static constexpr Word kMode = 0x8040;  // FTZ and DAZ
-  static Word control() {
-    return _mm_getcsr();
-  }
-  static void set(Word word) {
-    _mm_setcsr(word);
-  }
+  static Word control() { return _mm_getcsr(); }
+  static void set(Word word) { _mm_setcsr(word); }
 #elif defined(__aarch64__)
   using Word = std::uint64_t;
   static constexpr Word kMode = Word{1} << 24;  // FZ
@@ -296,15 +292,11 @@ class ZeroForDenormals {
     __asm__ volatile("mrs %0, fpcr" : "=r"(word));
     return word;
   }
-  static void set(Word word) {
-    __asm__ volatile("msr fpcr, %0" : : "r"(word) : "memory");
-  }
+  static void set(Word word) { __asm__ volatile("msr fpcr, %0" : : "r"(word) : "memory"); }
 #else
   using Word = unsigned;
   static constexpr Word kMode = 0;
-  static Word control() {
-    return 0;
-  }
+  static Word control() { return 0; }
   static void set(Word) {}
 #endif
 
@@ -328,15 +320,9 @@ constexpr ProductTiles kRounded = {{kRows, 1, kCols, 2, 2 * sizeof(float), 2 * s
                                    tile_of_pairs,
                                    false,
                                    [](std::size_t steps, float* sums) { arithmetic(2 * steps, sums); }};
-const ProductTiles* tiles() {
-  return &kTable;
-}
-Transpose transposition() {
-  return transpose;
-}
-const ProductTiles* rounded_tiles() {
-  return &kRounded;
-}
+const ProductTiles* tiles() { return &kTable; }
+Transpose transposition() { return transpose; }
+const ProductTiles* rounded_tiles() { return &kRounded; }
 
 }  // namespace rnnsearch::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -63,9 +63,7 @@ void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bia
   select_top_words(std::move(scores), top);
 }
 
-Precision precision() {
-  return Precision::kFloat32;
-}
+Precision precision() { return Precision::kFloat32; }
 
 void round_to_bfloat16(ConstMatrix, MatrixView<BFloat16>) {
   assert(false);  // only in another precision
