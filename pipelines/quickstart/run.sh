@@ -4,6 +4,8 @@
 #   pipelines/quickstart/run.sh [OPTION VALUE]... [-- OPTIONS of rnnsearch train]
 #     --max-minutes N   minutes of training RNNsearch; RNNencdec gets the same number of updates [12]
 #     --max-updates N   largest number of updates; 0: no limit [0]
+#     --recipe NAME     standard: config.ini. fast, for trainings of some minutes: short sentences come first, dropout grows, and word
+#                       alignments that prepare learns guide the attention of RNNsearch [standard]
 #     --max-length N    training pairs with more subwords on either side are left out [200]
 # config.ini beside this file sets the model and its training. Words are subwords, 4,000 of each language by default. The default folder
 # is runs/quickstart, and each training runs on two MPI ranks (--launch mpirun).
@@ -11,12 +13,21 @@ set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=quickstart
 source "$here/../experiment.sh"
-launch=mpirun words=4000 folder=runs/quickstart max_minutes=12 max_updates=0 max_length=200
-read_options "max-minutes max-updates max-length" "$@"
+launch=mpirun words=4000 folder=runs/quickstart max_minutes=12 max_updates=0 max_length=200 recipe=standard
+read_options "max-minutes max-updates max-length recipe" "$@"
+alignments=() schedule=() guided=()
+case $recipe in
+  standard) ;;
+  fast)
+    alignments=(--learn-alignments)
+    schedule=(--batch-order curriculum --dropout 0:0.1@4000) guided=(--guided-alignment 1:0@4000)
+    ;;
+  *) fail "--recipe is '$recipe'; it must be standard or fast" ;;
+esac
 begin
 
-find_text "--source $source --target $target --words $words --max-length $max_length"
-prepare "$folder/corpus.h5" "$max_length" --subwords bpe --source-words "$words" --target-words "$words"
+find_text "--source $source --target $target --words $words --max-length $max_length --recipe $recipe"
+prepare "$folder/corpus.h5" "$max_length" --subwords bpe --source-words "$words" --target-words "$words" "${alignments[@]}"
 
 updates_of() { # SYSTEM: prints the number of updates in its newest checkpoint
   local checkpoint
@@ -24,9 +35,9 @@ updates_of() { # SYSTEM: prints the number of updates in its newest checkpoint
   echo $((10#${checkpoint#update-}))
 }
 options_of() { # SYSTEM
-  options=(--corpus "$folder/corpus.h5" --config "$here/config.ini")
+  options=(--corpus "$folder/corpus.h5" --config "$here/config.ini" "${schedule[@]}")
   case $1 in
-    RNNsearch) options+=(--attention additive --max-minutes "$max_minutes" --max-updates "$max_updates") ;;
+    RNNsearch) options+=("${guided[@]}" --attention additive --max-minutes "$max_minutes" --max-updates "$max_updates") ;;
     RNNencdec) options+=(--attention none --max-updates "$(updates_of RNNsearch)") ;;
   esac
 }
