@@ -240,8 +240,8 @@ struct Text {
 };
 
 /// One side of the text of --statistical: its words are what white space separates.
-struct CountedWords {
-  explicit CountedWords(const std::vector<std::string>& lines) {
+struct NumberedWords {
+  explicit NumberedWords(const std::vector<std::string>& lines) {
     for (const std::string_view symbol : corpus::kSpecialSymbols) id_of(symbol);
     for (const std::string& line : lines) {
       std::vector<WordId> sentence;
@@ -264,7 +264,7 @@ struct CountedWords {
 /// --statistical: links that are learned from these pairs. At the root.
 void align_by_statistics(const Settings& settings, const Text& text) {
   LinkResults results(settings);
-  const CountedWords source(text.sources), target(text.targets);
+  const NumberedWords source(text.sources), target(text.targets);
   const std::size_t pairs = text.lines.size();
   double cells = 0;
   for (std::size_t i = 0; i < pairs; ++i) {

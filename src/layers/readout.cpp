@@ -1,6 +1,7 @@
 #include "rnnsearch/layers/readout.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/kernels/cells.h"
@@ -149,22 +150,27 @@ void Readout::loss_and_backward(const ReadoutLoss& args, kernels::Scratch::Frame
     kernels::Scratch::Frame inner(memory_);
     const bool sampled = !args.sample.empty();
     OutputWeights output = weights_.output, gradient = gradient_.output;
-    std::vector<WordId> target(args.target.begin(), args.target.end());
+    std::span<const WordId> target = args.target;
+    std::vector<WordId> columns;  // of the targets in the sample
     if (sampled) {
       output = zeros_like(weights_.output, args.sample.size(), inner);
       gradient = zeros_like(weights_.output, args.sample.size(), inner);
-      gather_output(weights_.output, args.sample, output);
-      for (WordId& word : target) {
-        word = static_cast<WordId>(std::ranges::lower_bound(args.sample, word) - args.sample.begin());
+      gather_output(weights_.output, args.sample, output.is_tied() ? output.E : output.W_o);
+      std::ranges::transform(args.sample, output.b_w.begin(), [&](WordId word) { return weights_.output.b_w[word]; });
+      for (const WordId word : args.target) {
+        const auto found = std::ranges::lower_bound(args.sample, word);
+        assert(found != args.sample.end() && *found == word);
+        columns.push_back(static_cast<WordId>(found - args.sample.begin()));
       }
+      target = columns;
     }
     kernels::PackedMatrix W_o_transposed;
     pack_output(output, true, W_o_transposed, &inner);
     for_logits(last, output, [&](std::size_t first, Matrix logits) {
       const std::size_t count = logits.rows;
       const auto rows = last.row_range(first, count);
-      kernels::softmax_cross_entropy({output.b_w, logits, std::span(target).subspan(first, count),
-                                      args.loss.subspan(first, count), args.label_smoothing,
+      kernels::softmax_cross_entropy({output.b_w, logits, target.subspan(first, count), args.loss.subspan(first, count),
+                                      args.label_smoothing,
                                       args.weight.empty() ? args.weight : args.weight.subspan(first, count)});
       if (gradient.is_tied()) {
         kernels::accumulate_outer(logits, rows, gradient.E);

@@ -13,14 +13,24 @@ namespace {
 
 constexpr Real kNever = -std::numeric_limits<Real>::infinity();
 
+/// [H, U] the columns of W_o of these words, packed.
+kernels::PackedMatrix packed_columns(const OutputWeights& weights, std::span<const WordId> words,
+                                     kernels::Buffer<Real>& gathered) {
+  const bool tied = weights.is_tied();
+  const auto to = tied ? gathered.shape(words.size(), weights.E.cols) : gathered.shape(weights.W_o.rows, words.size());
+  gather_output(weights, words, to);
+  kernels::PackedMatrix packed;
+  tied ? packed.pack_transposed(to) : packed.pack(to);
+  return packed;
+}
+
 }  // namespace
 
-void gather_output(const OutputWeights& from, std::span<const WordId> words, const OutputWeights& to) {
-  for (std::size_t u = 0; u < words.size(); ++u) to.b_w[u] = from.b_w[words[u]];
-  if (from.is_tied()) return kernels::gather_rows(from.E, words, to.E);
-  parallel_for(to.W_o.rows, [&](std::size_t k) {
+void gather_output(const OutputWeights& from, std::span<const WordId> words, Matrix to) {
+  if (from.is_tied()) return kernels::gather_rows(from.E, words, to);
+  parallel_for(to.rows, [&](std::size_t k) {
     const Real* const row = from.W_o.row(k);
-    std::ranges::transform(words, to.W_o.row(k), [&](WordId word) { return row[word]; });
+    std::ranges::transform(words, to.row(k), [&](WordId word) { return row[word]; });
   });
 }
 
@@ -29,7 +39,6 @@ ShortlistOutput::ShortlistOutput(const OutputWeights& weights, const Sentences& 
   assert(together > 0);
   for (const WordId word : lists_.words) bias_.push_back(weights.b_w[word]);
   kernels::Buffer<Real> gathered;
-  std::vector<Real> biases;
   for (std::size_t first = 0; first < lists_.size(); first += together_) {
     const std::size_t end = lists_.offsets[std::min(first + together_, lists_.size())];
     const auto words = std::span(lists_.words).subspan(lists_.offsets[first], end - lists_.offsets[first]);
@@ -39,17 +48,7 @@ ShortlistOutput::ShortlistOutput(const OutputWeights& weights, const Sentences& 
     for (const WordId word : words) {
       columns_.push_back(static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), word) - all.begin()));
     }
-    biases.resize(all.size());
-    kernels::PackedMatrix& packed = unions_.emplace_back();
-    if (weights.is_tied()) {
-      const auto E = gathered.shape(all.size(), weights.E.cols);
-      gather_output(weights, all, {{}, biases, E});
-      packed.pack_transposed(E);
-    } else {
-      const auto W_o = gathered.shape(weights.W_o.rows, all.size());
-      gather_output(weights, all, {W_o, biases});
-      packed.pack(W_o);
-    }
+    unions_.push_back(packed_columns(weights, all, gathered));
   }
 }
 

@@ -3,7 +3,6 @@
 #include <pugixml.hpp>
 
 #include "report/html.h"
-#include "rnnsearch/report/line_chart.h"
 #include "rnnsearch/report/table.h"
 #include "tests/support/test.h"
 

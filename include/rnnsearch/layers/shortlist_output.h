@@ -26,8 +26,8 @@ struct OutputWeights {
   bool is_tied() const { return E.rows > 0; }
 };
 
-/// Copies the columns of W_o, or the rows of E, and the elements of b_w of these words to `to`, which has their shapes.
-void gather_output(const OutputWeights& from, std::span<const WordId> words, const OutputWeights& to);
+/// Copies the columns of W_o [H, K] of these words to `to` [H, U], or the rows of E [K, H] to `to` [U, H].
+void gather_output(const OutputWeights& from, std::span<const WordId> words, Matrix to);
 
 /// The output layer of the sentences that are searched together. Sentences in a row share one product with the columns
 /// of the union of their lists; then each row takes the columns of its own sentence's list, in the order of the
