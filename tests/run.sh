@@ -21,5 +21,6 @@ else
   pipelines/build.sh all -- -DBUILD_TESTING=ON
 fi
 cd "${RNNSEARCH_BUILD:-build}"
-# tests of several ranks or threads declare this to ctest, which then runs fewer tests at the same time
-ctest --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+# Tests of several ranks or threads declare this to ctest, which then runs fewer tests at the same time. One more than there are
+# processors, because some tests mostly wait.
+ctest --output-on-failure --no-tests=error -j "$(($(nproc) + 1))" "$@"

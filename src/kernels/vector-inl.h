@@ -175,8 +175,8 @@ HWY_INLINE std::size_t add_groups(std::index_sequence<V...> all, std::size_t i, 
 
 /// The sum of n terms: term(d, i, sum) returns sum + the terms from i on, a vector of them. Every sum across the lanes
 /// of vectors is made by this function, so that its bits are the same for vectors of any width: term i is added to lane
-/// i mod 32, in the order of i, and the lanes are added in the order of one tree. A lane adds at most kTermsOfLane terms before its
-/// sum is put aside, which keeps the digits of sums over a vocabulary.
+/// i mod 32, in the order of i, and the lanes are added in the order of one tree. A lane adds at most kTermsOfLane
+/// terms before its sum is put aside, which keeps the digits of sums over a vocabulary.
 template <class Term>
 HWY_INLINE Real sum_of(std::size_t n, const Term& term) {
   constexpr std::size_t kTermsOfLane = 4096, kSumLanes = 32;

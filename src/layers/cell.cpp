@@ -15,9 +15,9 @@ using kernels::Into;
 using kernels::PackedMatrix;
 using kernels::Scratch;
 
-// Layer normalisation of summed inputs, or nothing if the weights have none. It keeps the results of its forward pass by
-// row, like a Cell. Columns are normalised in groups of these widths: the authors normalise the gates z and r of a gated
-// unit together, and all four sums of an LSTM.
+// Layer normalisation of summed inputs, or nothing if the weights have none. It keeps the results of its forward pass
+// by row, like a Cell. Columns are normalised in groups of these widths: the authors normalise the gates z and r of a
+// gated unit together, and all four sums of an LSTM.
 class LayerNormalisation {
  public:
   LayerNormalisation(const NormalisationWeights& weights, const NormalisationWeights& gradient,

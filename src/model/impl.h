@@ -114,7 +114,8 @@ class SourceEncoder {
 };
 
 /// What the decoder begins from: the fixed context c of a model without attention, and the states s_0 of its layers.
-/// Both are made of states of the encoder. B sentences, n state width, S whole state of a decoder layer, Y target words.
+/// Both are made of states of the encoder. B sentences, n state width, S whole state of a decoder layer, Y target
+/// words.
 class InitialStates {
  public:
   InitialStates(const ModelOptions& options, const InitialStateWeights& weights, const InitialStateWeights& gradient);

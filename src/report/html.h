@@ -47,8 +47,8 @@ std::string drawable(std::string_view text);
 /// An upper bound of the width in common sans-serif fonts, in em.
 double width_of(std::string_view drawable_text);
 
-/// The end of the longest beginning of the text that is at most `longest` em wide together with an ellipsis, and does not
-/// separate a character from its marks.
+/// The end of the longest beginning of the text that is at most `longest` em wide together with an ellipsis, and does
+/// not separate a character from its marks.
 std::size_t cut_of(std::string_view drawable_text, double longest);
 
 /// Adds an SVG. title: for screen readers; they skip a picture without one.

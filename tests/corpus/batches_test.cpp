@@ -31,15 +31,6 @@ Batches epoch_of(const Tiny& tiny, BatchSequence& sequence) {
   return batches;
 }
 
-BatchOptions small_options() {
-  BatchOptions options;
-  options.batch_sentences = 8;
-  options.pool_batches = 3;
-  options.block_pairs = 10;
-  options.window_blocks = 7;
-  return options;
-}
-
 /// Pairs of the corpus, and batch_words.
 class BatchSequenceOfSize : public testing::TestWithParam<std::tuple<std::size_t, std::uint64_t>> {
  protected:

@@ -51,15 +51,6 @@ struct Corpora {
   }
 };
 
-BatchOptions small_options() {
-  BatchOptions options;
-  options.batch_sentences = 8;
-  options.pool_batches = 3;
-  options.block_pairs = 10;
-  options.window_blocks = 7;
-  return options;
-}
-
 using Names = std::vector<std::pair<char, std::size_t>>;
 
 std::vector<Names> batches_of(const Corpora& corpora, BatchSequence& sequence, std::uint64_t epochs) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rnnsearch/base/portable.h"
+#include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/corpus/prepare.h"
 #include "tests/support/test.h"
 
@@ -24,6 +25,16 @@ inline std::string words_of(std::span<const WordId> ids, const Vocabulary& vocab
   std::string text;
   for (const WordId id : ids) text += (text.empty() ? "" : " ") + vocabulary.word(id);
   return text;
+}
+
+/// A pool of three batches, and windows of seven blocks, so that small corpora have several of each.
+inline BatchOptions small_options() {
+  BatchOptions options;
+  options.batch_sentences = 8;
+  options.pool_batches = 3;
+  options.block_pairs = 10;
+  options.window_blocks = 7;
+  return options;
 }
 
 /// Options for `pairs` pairs of up to 12 random words; the first source word of pair i is "pI", so that pairs can be

@@ -1,6 +1,6 @@
-// The entry of a fuzzer: libFuzzer's function, or for builds without libFuzzer a main that runs the empty input, then each
-// argument, or each file of an argument that is a folder. With --random COUNT before them, then so many inputs of a few
-// random bytes, the same in every run.
+// The entry of a fuzzer: libFuzzer's function, or for builds without libFuzzer a main that runs the empty input, then
+// each argument, or each file of an argument that is a folder. With --random COUNT before them, then so many inputs of
+// a few random bytes, the same in every run.
 #include <algorithm>
 #include <iostream>
 #include <random>

@@ -1,5 +1,5 @@
-// What the fuzzers share. Each *_fuzzer.cpp defines `run`, which entry.cpp calls for libFuzzer, or without clang for each
-// of some files.
+// What the fuzzers share. Each *_fuzzer.cpp defines `run`, which entry.cpp calls for libFuzzer, or without clang for
+// each of some files.
 #pragma once
 
 #include <cstdint>

@@ -182,8 +182,8 @@ class Replayed {
   std::set<std::string> written_;
 };
 
-/// What the notebook says of each sentence, and the model: the encoder, each step of greedy decoding in one batch with the
-/// other sentences, and forced decoding of all at once.
+/// What the notebook says of each sentence, and the model: the encoder, each step of greedy decoding in one batch with
+/// the other sentences, and forced decoding of all at once.
 void compare(const Seq2SeqWithAttention& reference, const std::vector<std::vector<std::size_t>>& sequences,
              std::size_t max_length) {
   Replayed replayed(reference);

@@ -18,7 +18,8 @@ using reference::Matrix;
 using reference::Parameters;
 using reference::Vector;
 
-/// The first two in the order of the target; the others in that of the steps, which write from right to left where asked.
+/// The first two in the order of the target; the others in that of the steps, which write from right to left where
+/// asked.
 struct Trace {
   Vector word_log_probabilities;                            // [Ty + 1] of the target's words and </s>
   std::vector<Vector> alpha;                                // [Ty + 1][Tx + 1]; empty vectors without attention

@@ -23,7 +23,8 @@ using Parameters = std::map<std::string, Matrix>;  // by the checkpoint's names
 /// The energy e of the decoder's state s and an annotation h, with the parameters "attention/W_a" and so on.
 using Energy = std::function<double(const Parameters& p, const Vector& s, const Vector& h)>;
 
-/// By the name of the score; a score that has none fails HaveOneNameAndOneEquationEach of tests/kernels/scores_test.cpp.
+/// By the name of the score; a score that has none fails HaveOneNameAndOneEquationEach of
+/// tests/kernels/scores_test.cpp.
 const std::map<std::string, Energy>& energies();
 
 /// x W, W[rows, cols].

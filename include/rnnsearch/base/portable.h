@@ -1,7 +1,7 @@
 // Elementary functions of doubles whose results are the same bits on every processor and with every C library, unlike
 // those of <cmath>: they only add, multiply and divide, in a fixed order (CMakeLists.txt forbids the compiler to fuse).
-// log and exp are wrong by less than a unit in the last place. Thread-safe. And random numbers that are the same on every
-// machine, unlike the distributions of the standard library.
+// log and exp are wrong by less than a unit in the last place. Thread-safe. And random numbers that are the same on
+// every machine, unlike the distributions of the standard library.
 #pragma once
 
 #include <array>

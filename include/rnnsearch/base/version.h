@@ -4,8 +4,8 @@
 
 namespace rnnsearch {
 
-/// The version, which CMakeLists.txt takes from git or from the name of the source folder. Files record the version that
-/// wrote them.
+/// The version, which CMakeLists.txt takes from git or from the name of the source folder. Files record the version
+/// that wrote them.
 extern const char* const kVersion;
 /// The value of created_by in files.
 inline const std::string kCreatedBy = std::string("rnnsearch ") + kVersion;

@@ -50,11 +50,11 @@ class Options : public OptionList {
   /// The first argument may be the value of this option, without its name.
   void first_argument_of(std::string name);
 
-  /// Sets the fields. False when --help or -h was asked for, and was printed: the command then returns 0. Of an option that
-  /// the command line has several times, the last value counts. Throws UsageError, in one sentence, for unknown options
-  /// and keys (with the nearest name), values that are empty, of the wrong type or out of range, keys given twice in a
-  /// file, required options missing, stray arguments, and paths that check_paths refuses; Error for a configuration
-  /// file that cannot be read.
+  /// Sets the fields. False when --help or -h was asked for, and was printed: the command then returns 0. Of an option
+  /// that the command line has several times, the last value counts. Throws UsageError, in one sentence, for unknown
+  /// options and keys (with the nearest name), values that are empty, of the wrong type or out of range, keys given
+  /// twice in a file, required options missing, stray arguments, and paths that check_paths refuses; Error for a
+  /// configuration file that cannot be read.
   bool parse(const Arguments& arguments);
   /// Those that were parsed last, as they were given.
   const Arguments& arguments() const { return arguments_; }

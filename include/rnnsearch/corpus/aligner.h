@@ -31,9 +31,9 @@ class Aligner {
   static constexpr std::size_t kBlock = 4096;  // pairs that are read at a time
 
   /// Learns from this number of pairs, or from blocks that are evenly spread over them if they have more than some
-  /// 200 million pairs of words. cells: pairs of words in all of the text. Memory: 32 to 64 bytes for each pair of words that
-  /// are candidates for a link; while these are found, for each thread 22 to 43 bytes for a sixteenth of the pairs of
-  /// words that occur together. Uses all threads of base/parallel.h.
+  /// 200 million pairs of words. cells: pairs of words in all of the text. Memory: 32 to 64 bytes for each pair of
+  /// words that are candidates for a link; while these are found, for each thread 22 to 43 bytes for a sixteenth of the
+  /// pairs of words that occur together. Uses all threads of base/parallel.h.
   Aligner(std::uint64_t pairs, double cells, const Read& read);
 
   /// The links of a pair: source word, target word, source word, target word, ... from 0 and in ascending order.

@@ -92,7 +92,8 @@ class Corpus {
   bool has_weights_ = false;
 };
 
-/// Describes a corpus for people: adds pairs, words, lengths, unknown words, dropped pairs, sets, and the first `pairs` training pairs as plain text.
+/// Describes a corpus for people: adds pairs, words, lengths, unknown words, dropped pairs, sets, and the first `pairs`
+/// training pairs as plain text.
 void describe_corpus(const Corpus& corpus, std::size_t pairs, Json& json);
 
 /// Prints that in columns, with bars. Members of `json` that are not of describe_corpus come first, each on a line.

@@ -44,8 +44,8 @@ std::unique_ptr<ByteStream> open_text(const std::filesystem::path& path, const P
 /// Appends to `links` the links of a line "0-0 1-2 ..." as positions: source word, target word, source word, target
 /// word, ..., counted from 0, in ascending order and each link once. A link between words becomes the links between
 /// each piece of the one and each piece of the other, as OpusTrainer maps links to other tokens. Returns what is wrong
-/// with the line for a pair of these words, or an empty text: "'1:2' is not a link such as 0-0" or "the link 7-0 is past
-/// the 5 words of the source".
+/// with the line for a pair of these words, or an empty text: "'1:2' is not a link such as 0-0" or "the link 7-0 is
+/// past the 5 words of the source".
 std::string read_links(std::string_view line, std::span<const WordPieces> source, std::span<const WordPieces> target,
                        std::vector<std::uint32_t>& links);
 

@@ -56,8 +56,8 @@ struct TextPipeline {
   /// The same, but appends to `words`.
   void to_words(std::string_view line, Side side, text::WordList& words) const;
   /// The pieces of each word into which the tokenizer splits the line, where `pieces` are what to_words splits it into.
-  /// A piece that crosses words belongs to each of them, and a word that normalization removes has none. REQUIRES: there
-  /// are subwords, and no copies.
+  /// A piece that crosses words belongs to each of them, and a word that normalization removes has none. REQUIRES:
+  /// there are subwords, and no copies.
   std::vector<WordPieces> pieces_of_words(std::string_view line, Side side, const text::WordList& pieces) const;
   /// The inverse of to_words, except for white space, the case of lowercased text, normalized characters, and what
   /// Moses cannot undo. The result is one line: line ends and NULs from byte pieces become spaces. kUnknownInText among

@@ -126,8 +126,8 @@ class RequiredWords {
 /// bank before it (section 3.3 of the paper, and get_bank_sizes of its implementation in Sockeye).
 std::vector<std::size_t> bank_sizes(std::size_t beam, const std::vector<std::size_t>& candidates);
 
-/// A glossary: terms of the source language, and what must stand for them in translations. Terms are compared with whole words, as the text pipeline of the model reads them, however it splits them. Immutable
-/// and thread-safe.
+/// A glossary: terms of the source language, and what must stand for them in translations. Terms are compared with
+/// whole words, as the text pipeline of the model reads them, however it splits them. Immutable and thread-safe.
 class Glossary {
  public:
   /// Each line has a source term, a tab and a target term, in plain text; lines without words are ignored. Throws Error

@@ -174,7 +174,8 @@ std::vector<std::optional<Aligned>> align_batch(model::Model& model, std::span<c
                                                 const SearchOptions& search);
 
 /// Splits a line that is too long for a search into parts of at most `longest` words, and returns the end of each: the
-/// number of the line's words in it and the parts before. A line that is short enough, or empty, is one part, and so is every line if `longest` is 0.
+/// number of the line's words in it and the parts before. A line that is short enough, or empty, is one part, and so is
+/// every line if `longest` is 0.
 ///
 /// A part is as long as possible and ends where a sentence ends: after a word that ends with . ! ? or such a mark of
 /// another script, and after the closing quotation marks and brackets that follow. If no sentence ends within `longest`

@@ -46,8 +46,8 @@ inline void for_each_line(std::size_t lines, const std::function<void(std::size_
   });
 }
 
-/// Statistics of every sentence. references[k][i] is the k-th reference of hypothesis i. REQUIRES: at least one reference
-/// of each hypothesis.
+/// Statistics of every sentence. references[k][i] is the k-th reference of hypothesis i. REQUIRES: at least one
+/// reference of each hypothesis.
 template <class Options>
 auto corpus_statistics(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                        const Options& options) {

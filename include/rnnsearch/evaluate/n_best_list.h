@@ -35,8 +35,8 @@ struct NBestList {
 
 /// Reads the lines of a list. The format is that of the first one. `name` is that of the file in errors; `check_stop`
 /// is called for each line and may throw. Throws Error (file, line) for a malformed line, for source lines that do not
-/// count 0, 0, 1, 1, ... without gaps, for numbers that are not finite or larger than 1e100, and for a translation whose
-/// features have other names than those of the first one.
+/// count 0, 0, 1, 1, ... without gaps, for numbers that are not finite or larger than 1e100, and for a translation
+/// whose features have other names than those of the first one.
 NBestList read_n_best_list(std::span<const std::string> lines, const std::string& name,
                            const std::function<void()>& check_stop = {});
 

@@ -1,4 +1,5 @@
-// The elementwise parts of recurrent cells, without their matrix products, and layer normalisation. R rows, n state width.
+// The elementwise parts of recurrent cells, without their matrix products, and layer normalisation. R rows, n state
+// width.
 //
 // Errors for float: sigma and tanh are within 5e-7 of the exact value (absolute). tanh is also within 7 units in the
 // last place for |x| >= 1e-35, odd, and never beyond +-1. NaN stays NaN.

@@ -80,7 +80,8 @@ struct ScoredAttentionForward : AttentionStep {
 };
 void scored_attention_forward(const ScoredAttentionForward& args);
 
-/// All gradients except that of the annotations, which annotations_backward computes for all steps at once. REQUIRES: no sentence occurs twice in `sentence`.
+/// All gradients except that of the annotations, which annotations_backward computes for all steps at once. REQUIRES:
+/// no sentence occurs twice in `sentence`.
 struct ScoredAttentionBackward : AttentionStep {
   ConstMatrix alpha;                // [R, Tx] from the forward pass (phi is recomputed, not stored)
   ConstMatrix context_gradient;     // [R, C]

@@ -67,8 +67,8 @@ void select_top_words(Buffer<Real> log_probabilities, TopWords& top);
 
 /// The same of the output layer, without the scores of all words in memory: blocks of words go through product, softmax
 /// statistics and selection while they are in the cache. Writes the `top.limit` most probable words of each row, or
-/// fewer if no others have a probability above 0. The log-probabilities have the bits that log_softmax (softmax.h) gives
-/// to the product t W_o, and do not depend on the other rows and on the number of threads. top.look_up reads the
+/// fewer if no others have a probability above 0. The log-probabilities have the bits that log_softmax (softmax.h)
+/// gives to the product t W_o, and do not depend on the other rows and on the number of threads. top.look_up reads the
 /// arguments. Must not be called inside parallel_for.  t [R, H], W_o [H, K], bias [K]
 void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top);
 

@@ -7,7 +7,8 @@
 //   lstm          see kernels/cells.h; the state is [h | c]                             x [R, 4n] = g | i | f | o
 //   mlp           h = max(x + h' U, 0) W_2 + b_2                                        x [R, n/2]
 //   mlp, encoder  h = tanh(max(x, 0) W_2 + max(h' U + b_U, 0) U_2 + b_2)                x [R, n/2]
-// With weights of layer normalisation LN (Ba, Kiros and Hinton 2016, equations 4 and 20 to 22, and their appendix's LSTM):
+// With weights of layer normalisation LN (Ba, Kiros and Hinton 2016, equations 4 and 20 to 22, and their appendix's
+// LSTM):
 //   tanh          h = tanh(LN(x + h' U))
 //   gru, after    with LN(x) and LN(h' U), where z and r are normalised together and h~ separately
 //   lstm          lstm with LN(x) + LN(h' U), all four sums normalised together, and h = o o tanh(LN(c))

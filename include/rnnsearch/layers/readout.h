@@ -5,9 +5,9 @@
 //   linear  t = x
 //   linear  t = x W + b                            W [I, m], t [m]     with such weights (its output is fed back)
 //   mlp     t = max(x W + b, 0) W_2 + b_2          W [I, m/2], t [m]
-// With W_o_left it is softmax(t W_o_left W_o + b_w): W_o in two factors, as in the released code. In training the logits
-// of all rows are never in memory at the same time: blocks of rows go through product, softmax, loss and gradient in
-// turn, so memory does not grow with the batch.
+// With W_o_left it is softmax(t W_o_left W_o + b_w): W_o in two factors, as in the released code. In training the
+// logits of all rows are never in memory at the same time: blocks of rows go through product, softmax, loss and
+// gradient in turn, so memory does not grow with the batch.
 // R rows of a step, I input width, H width of t, K vocabulary.
 #pragma once
 
@@ -83,7 +83,8 @@ class Readout {
   }
   /// log p of every word for all rows, [rows, K] out.
   void log_probabilities(Matrix log_probabilities, const ShortlistRows& lists = {});
-  /// The most probable words of all rows, with the same bits (kernels/top_words.h). Until the next call top.look_up may be called.
+  /// The most probable words of all rows, with the same bits (kernels/top_words.h). Until the next call top.look_up may
+  /// be called.
   void top_words(kernels::TopWords& top, const ShortlistRows& lists = {});
   /// log p of every word for these rows of the last call of `top_words`, [row.size(), K] out. lists: of all its rows.
   void log_probabilities(std::span<const std::uint32_t> row, Matrix log_probabilities, const ShortlistRows& lists = {});

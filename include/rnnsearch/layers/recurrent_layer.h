@@ -48,7 +48,8 @@ struct Packing {
     return matrix.row_range(first_row[t], count);
   }
 
-  /// Calls use(row, b, t) for every row, from the first to the last: it is sentence b, in the caller's order, at step t.
+  /// Calls use(row, b, t) for every row, from the first to the last: it is sentence b, in the caller's order, at step
+  /// t.
   template <class Use>
   void for_each_row(const Use& use) const {
     for (std::size_t t = 0; t < steps(); ++t) {

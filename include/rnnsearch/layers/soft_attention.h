@@ -44,7 +44,8 @@ class SoftAttention {
   /// mask of the attention weights for `rows` rows, where a unit is a source word; the data that it views must outlive
   /// the backward pass.
   void begin(std::size_t rows, std::size_t longest, const kernels::DropoutMask& dropout = {});
-  /// memory: its keys are those of `keys`, or the annotations if there are none. state [R, n]; positions [R]: the number of words written so far, used by local-m; context [R, C] out.
+  /// memory: its keys are those of `keys`, or the annotations if there are none. state [R, n]; positions [R]: the
+  /// number of words written so far, used by local-m; context [R, C] out.
   void forward(std::size_t first, const kernels::AttentionMemory& memory, std::span<const std::uint32_t> sentence,
                ConstMatrix state, std::span<const std::uint32_t> positions, Matrix context);
   /// [rows, longest]; 0 outside the windows.

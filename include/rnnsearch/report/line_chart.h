@@ -1,5 +1,5 @@
-// Line charts as SVG: for the page, whose page.css defines colours and fonts and whose page.js reads out the numbers, and
-// as stand-alone files, for example for a README.
+// Line charts as SVG: for the page, whose page.css defines colours and fonts and whose page.js reads out the numbers,
+// and as stand-alone files, for example for a README.
 #pragma once
 
 #include <cstddef>

@@ -72,8 +72,8 @@ std::optional<double> seconds_left(const Run& run);
 
 /// The progress of a training as text for a terminal: lines of at most `width` characters (at least 40), each with a
 /// line end: progress and time left, the loss with its course, validations, words a second with the share of each part
-/// of an update, ranks by host. now: the time to compare the last line of the log with. Control characters in the files'
-/// texts are replaced.
+/// of an update, ranks by host. now: the time to compare the last line of the log with. Control characters in the
+/// files' texts are replaced.
 std::string terminal_view(const Run& run, std::time_t now, std::size_t width);
 
 // The report.

@@ -4,8 +4,8 @@
 // little-endian array in one piece, without filters. A list of texts is a group of two datasets: `bytes` (uint8, UTF-8
 // without NUL bytes) and `offset` (uint64; text i is bytes [offset[i], offset[i + 1])). Attributes are numbers of 64
 // bits or texts of fixed length (UTF-8, padded with NUL bytes). Before anything is read, it is checked against these
-// layouts (src/storage/content.h), because HDF5 does not check it. Every failure throws Error with the file, the location
-// in it and HDF5's own reason. Thread-safe: calls are serialised in the order of their arrival.
+// layouts (src/storage/content.h), because HDF5 does not check it. Every failure throws Error with the file, the
+// location in it and HDF5's own reason. Thread-safe: calls are serialised in the order of their arrival.
 #pragma once
 
 #include <concepts>

@@ -59,12 +59,12 @@ class Subwords {
   /// the model.
   std::vector<std::string> pieces() const { return model_->pieces(); }
 
-  /// Adds the pieces of `text`. For SentencePiece, `text` is a raw line, and the library's Encode splits it, word by word
-  /// unless a piece or normalization rule of the model crosses spaces (U+2581 represents a space). The pieces of a BPE
-  /// model are those of the whole line; those of a unigram model differ in about 45 of 100,000 lines, where two ways to
-  /// split a word have nearly equal scores. For byte pair codes, `text` is one word without white space, and all pieces
-  /// but the last end with "@@". REQUIRES: valid UTF-8. Throws Error for a line that the library cannot split:
-  /// SentencePiece models of type word or char may reject a line that holds a control symbol.
+  /// Adds the pieces of `text`. For SentencePiece, `text` is a raw line, and the library's Encode splits it, word by
+  /// word unless a piece or normalization rule of the model crosses spaces (U+2581 represents a space). The pieces of a
+  /// BPE model are those of the whole line; those of a unigram model differ in about 45 of 100,000 lines, where two
+  /// ways to split a word have nearly equal scores. For byte pair codes, `text` is one word without white space, and
+  /// all pieces but the last end with "@@". REQUIRES: valid UTF-8. Throws Error for a line that the library cannot
+  /// split: SentencePiece models of type word or char may reject a line that holds a control symbol.
   void split(std::string_view text, WordList& pieces) const { model_->split(text, pieces); }
   /// Joins any pieces, also a sequence that a translation model produced, to text. For SentencePiece, the result is a
   /// line as from the library's Decode, with `unknown` as a separate word in place of the unknown piece. For byte pair

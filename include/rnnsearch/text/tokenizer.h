@@ -84,8 +84,8 @@ constexpr auto names_of(BleuTokenizer) { return in_order<BleuTokenizer>({"13a", 
 /// line, so a caller that wants the same scores must call strip_right (text/unicode.h). Bytes that are not valid UTF-8
 /// are copied.
 std::string tokenize_for_bleu(std::string_view line, BleuTokenizer tokenizer);
-/// The line as TER's tokenizer (tercom) normalizes it: the rules of 13a, and a final 's is a word. Words are separated by
-/// single spaces.
+/// The line as TER's tokenizer (tercom) normalizes it: the rules of 13a, and a final 's is a word. Words are separated
+/// by single spaces.
 std::string normalize_for_ter(std::string_view line);
 
 }  // namespace rnnsearch::text

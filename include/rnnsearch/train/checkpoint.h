@@ -107,8 +107,8 @@ struct CheckpointSource {
 /// "Highway 1.0.3, oneTBB 2021.8, HDF5 1.10.8, Open MPI v4.1.4, ICU 72.1, SentencePiece 0.1.97".
 std::string libraries();
 
-/// Writes a temporary file, verifies it, calls `check` and renames it to `path`. Records kernels::arithmetic() among the
-/// options. Throws Error, for example for a full disk and for weights that are NaN or infinite, from which training
+/// Writes a temporary file, verifies it, calls `check` and renames it to `path`. Records kernels::arithmetic() among
+/// the options. Throws Error, for example for a full disk and for weights that are NaN or infinite, from which training
 /// could not be resumed; an existing file then stays unchanged.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointSource& source,
                      const std::function<void()>& check = {});

@@ -62,8 +62,8 @@ bool oversubscription_is_meant(const ThreadOptions& options);
 std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& communicator);
 
 /// COLLECTIVE. comm::root_does, where `act` reads these texts. The other ranks wait for the root as long as it takes if
-/// one of them is standard input (-) or a pipe, whose writer may take hours; else --stall-timeout holds. An empty path is
-/// no text.
+/// one of them is standard input (-) or a pipe, whose writer may take hours; else --stall-timeout holds. An empty path
+/// is no text.
 void root_reads(const std::vector<std::filesystem::path>& texts, double stall_timeout,
                 const comm::Communicator& communicator, const std::function<void()>& act);
 

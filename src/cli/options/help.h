@@ -11,8 +11,8 @@
 
 namespace rnnsearch::cli {
 
-/// `text` broken at spaces into lines of at most 80 columns, which begin in this column: the first without spaces before
-/// it, the others with them. All but the last end with `line_end`.
+/// `text` broken at spaces into lines of at most 80 columns, which begin in this column: the first without spaces
+/// before it, the others with them. All but the last end with `line_end`.
 std::string wrapped(const std::string& text, std::size_t column, const std::string& line_end = "");
 
 /// Insertions, deletions, substitutions and swaps of neighbours that turn one into the other (optimal string

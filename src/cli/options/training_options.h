@@ -1,5 +1,5 @@
-// What is trained, and how: the options of `train`, which `benchmark` takes as well, the validation (dev loss, BLEU, chrF
-// and TER of a model in training, on all ranks), and the corpora of --mix.
+// What is trained, and how: the options of `train`, which `benchmark` takes as well, the validation (dev loss, BLEU,
+// chrF and TER of a model in training, on all ranks), and the corpora of --mix.
 #pragma once
 
 #include <cstddef>

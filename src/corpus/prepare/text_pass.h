@@ -193,8 +193,8 @@ void check_subwords(const PrepareOptions& options);
 
 /// Returns options.pipeline with the subwords that the options request, whose models are read from files, or learned
 /// from a sample of the training text. Memory: the sample and SentencePiece's own data (1.8 GB for 500,000 pairs of
-/// about 11 words on each side, learned jointly). Throws Error, naming the file or the option, for models that cannot be
-/// read, used or learned.
+/// about 11 words on each side, learned jointly). Throws Error, naming the file or the option, for models that cannot
+/// be read, used or learned.
 TextPipeline with_subwords(const PrepareOptions& options, const std::function<void(const PrepareProgress&)>& progress);
 
 /// A vocabulary of all pieces of a SentencePiece model, without counts.

@@ -18,9 +18,9 @@
 
 namespace rnnsearch::corpus {
 
-/// Counts words in bounded memory: an open-addressing hash table whose words are in one block of bytes. When it would exceed `memory`, its words are
-/// sorted and written to an unnamed temporary file, which disappears with this object; `for_each` merges these files.
-/// Counts are exact. Not thread-safe.
+/// Counts words in bounded memory: an open-addressing hash table whose words are in one block of bytes. When it would
+/// exceed `memory`, its words are sorted and written to an unnamed temporary file, which disappears with this object;
+/// `for_each` merges these files. Counts are exact. Not thread-safe.
 class WordCounter {
  public:
   /// memory: bytes, at least kLeastMemory; a single word may exceed it. folder: the folder for temporary files.

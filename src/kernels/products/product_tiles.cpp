@@ -270,7 +270,8 @@ void pack_panel_rounded(std::size_t count, std::size_t depth, const float* b, st
   round_pairs(kCols, depth, static_cast<float*>(panel));
 }
 
-// While the object lives, floats below the smallest normal number count as 0 on this thread, as operands and as results.
+// While the object lives, floats below the smallest normal number count as 0 on this thread, as operands and as
+// results.
 class ZeroForDenormals {
  public:
   ZeroForDenormals() : before_(control()) { set(before_ | kMode); }

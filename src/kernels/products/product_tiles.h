@@ -113,8 +113,8 @@ class Strips {
   std::size_t M_, step_, few_, longer_;  // the first `longer_` strips have few_ + 1 steps, the others few_
 };
 
-/// For tiles at the right edge of a product: computes c [rows, count] with full(c, stride), which writes `written` columns; uses a temporary tile if count is
-/// smaller. rows <= kRows, count <= written <= kCols.
+/// For tiles at the right edge of a product: computes c [rows, count] with full(c, stride), which writes `written`
+/// columns; uses a temporary tile if count is smaller. rows <= kRows, count <= written <= kCols.
 template <std::size_t kRows, std::size_t kCols, class Full>
 void whole_tile(std::size_t rows, std::size_t count, std::size_t written, float* c, std::size_t c_stride, bool add,
                 const Full& full) {
