@@ -138,7 +138,7 @@ void check(const Options& options, BenchmarkSettings& s) {
   refuse_with("lengths", {"source-length", "target-length"}, "the file gives the length of every sentence");
   refuse_with("corpus", {"source-length", "target-length"}, "the corpus gives the length of every sentence");
   refuse_with("corpus", {"lengths"}, "both determine the sentences of a batch");
-  if (s.train.batch_words > 0 && !options.given("corpus"))
+  if (s.train.batch_words.largest() > 0 && !options.given("corpus"))
     throw UsageError("--batch-words needs --corpus: without it the size of a batch is counted in sentences");
   refuse_with("corpus", {"source-words", "target-words"}, "the corpus has its vocabularies");
   options.refuse(s.decode, {"estimate-updates"},

@@ -18,12 +18,15 @@ namespace {
 /// The division of an epoch's stream of pairs into pools and windows. It is computed, so that any position is found at
 /// once without reading the corpus.
 struct Plan {
+  double mean_words;  // of a pair: its longer side and </s>
   std::uint64_t pairs, block, batch, pool, pools, windows;
 
-  Plan(std::uint64_t epoch_pairs, double mean_words, const BatchOptions& options)
-      : pairs(epoch_pairs),
+  Plan(std::uint64_t epoch_pairs, double words, const BatchOptions& options)
+      : mean_words(words),
+        pairs(epoch_pairs),
         block(std::min(options.block_pairs, pairs)),
-        batch(std::min(options.batch_words == 0 ? options.batch_sentences : mean_pairs(mean_words, options), pairs)),
+        batch(
+            std::min(options.batch_words.largest() == 0 ? options.batch_sentences : mean_pairs(words, options), pairs)),
         pool(batch * std::min(options.pool_batches, pairs / batch + 1)),
         pools(std::max<std::uint64_t>(1, (pairs + pool / 2) / pool)) {
     const std::uint64_t window = block * std::min(options.window_blocks, pairs / block + 1);
@@ -32,9 +35,8 @@ struct Plan {
   }
 
   /// The pairs of a batch of batch_words, if all of them have the mean length.
-  static std::uint64_t mean_pairs(double mean_words, const BatchOptions& options) {
-    return std::max<std::uint64_t>(1,
-                                   static_cast<std::uint64_t>(static_cast<double>(options.batch_words) / mean_words));
+  static std::uint64_t mean_pairs(double words, const BatchOptions& options) {
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.batch_words.largest() / words));
   }
 
   std::uint64_t first_pool(std::uint64_t window) const { return window * pools / windows; }
@@ -57,6 +59,14 @@ struct Window {
   };
   std::vector<Batch> batches;
 };
+
+/// The limit of a batch where so many words have been read. With a limit of w(u) = a + (b - a) u / N in update u, these
+/// are the integral of w from 0 to u, which is (w(u)^2 - a^2) / (2 (b - a) / N).
+std::uint64_t words_of_batch(const Ramp& limit, double words_read) {
+  const double a = limit.from, b = limit.to, read_in_ramp = (a + b) / 2 * static_cast<double>(limit.updates);
+  if (words_read >= read_in_ramp) return static_cast<std::uint64_t>(b);
+  return static_cast<std::uint64_t>(std::sqrt(a * a + (b * b - a * a) * words_read / read_in_ramp));
+}
 
 /// Divides a pool, whose pairs have these ascending lengths, into batches of as many words as are allowed.
 std::vector<Window::Batch> cut_by_words(const std::vector<std::uint64_t>& lengths, std::size_t begin,
@@ -168,10 +178,11 @@ class WindowReader {
       std::stable_sort(from, from + static_cast<std::ptrdiff_t>(size),
                        [&](std::uint32_t a, std::uint32_t b) { return length(a) < length(b); });
       std::vector<Window::Batch> cut;
-      if (options_.batch_words > 0) {
+      if (options_.batch_words.largest() > 0) {
         std::vector<std::uint64_t> lengths(size);
         std::transform(from, from + static_cast<std::ptrdiff_t>(size), lengths.begin(), length);
-        cut = cut_by_words(lengths, begin, options_.batch_words);
+        const auto read = static_cast<double>(epoch * plan_.pairs + first + begin);
+        cut = cut_by_words(lengths, begin, words_of_batch(options_.batch_words, read * plan_.mean_words));
       } else {
         const std::size_t count = (size + plan_.batch - 1) / plan_.batch;
         for (std::size_t k = 0; k < count; ++k) {
@@ -311,8 +322,8 @@ struct BatchSequence::Implementation {
           "corpus: pair {} of epoch {} of {} ({} pairs) is not the start of a batch with batches of {}, pools of {} "
           "and seed {}; resume with the batch options and the seed of the run",
           wanted.pairs, wanted.epoch, corpus.path(), plan.pairs,
-          options.batch_words > 0 ? fmt::format("{} words", options.batch_words)
-                                  : fmt::format("{} pairs", options.batch_sentences),
+          options.batch_words.largest() > 0 ? value::write(options.batch_words) + " words"
+                                            : fmt::format("{} pairs", options.batch_sentences),
           options.pool_batches, options.seed);
     }
     position = wanted;

@@ -301,7 +301,8 @@ void ParameterAverage::exchange(std::span<float> parameters) {
 
 double scaled_learning_rate(const TrainOptions& options) {
   if (options.scale_learning_rate == ScaleLearningRate::kNone) return options.learning_rate;
-  const double batch = static_cast<double>(options.batch_words > 0 ? options.batch_words : options.batch_sentences);
+  const double words = options.batch_words.to;  // the rate does not follow batches that grow
+  const double batch = words > 0 ? words : static_cast<double>(options.batch_sentences);
   const double ratio = batch / static_cast<double>(options.reference_batch);
   return options.learning_rate * (options.scale_learning_rate == ScaleLearningRate::kLinear ? ratio : std::sqrt(ratio));
 }

@@ -37,7 +37,7 @@ class BatchSequenceOfSize : public testing::TestWithParam<std::tuple<std::size_t
   std::size_t size() const { return std::get<0>(GetParam()); }
   BatchOptions options() const {
     BatchOptions options = small_options();
-    options.batch_words = std::get<1>(GetParam());
+    options.batch_words = static_cast<double>(std::get<1>(GetParam()));
     return options;
   }
 };
@@ -54,7 +54,7 @@ TEST_P(BatchSequenceOfSize, HandsOutEveryPairOnceAnEpochInBatchesThatAreNotTooLa
     EXPECT_EQ(sequence.position(), (DataPosition{epoch, 0}));
     std::map<std::string, int> seen;
     for (const auto& batch : epoch_of(tiny, sequence)) {
-      if (options.batch_words == 0) {
+      if (options.batch_words.to == 0) {
         EXPECT_LE(batch.size(), options.batch_sentences);
         EXPECT_GE(batch.size(), std::min<std::size_t>(size(), options.batch_sentences / 2));
       }
@@ -362,7 +362,7 @@ TEST(BatchSequence, FillsBatchesWithWordsAsEvenlyAsTheirLimitAllows) {
   options.pool_batches = 10;
   options.shuffle_batches = false;
   for (const std::uint64_t words : {5, 60, 100, 400}) {
-    options.batch_words = words;
+    options.batch_words = static_cast<double>(words);
     BatchSequence sequence(tiny.corpus, options, 0, 1);
     std::vector<std::size_t> pool;  // the lengths of its pairs, ascending
     std::vector<std::uint64_t> sizes;
@@ -394,6 +394,43 @@ TEST(BatchSequence, FillsBatchesWithWordsAsEvenlyAsTheirLimitAllows) {
       sizes.push_back(size);
     }
     end_pool();
+  }
+}
+
+TEST(BatchSequence, LetsTheWordsOfBatchesGrowAlsoAfterAResume) {
+  const Tiny tiny(2000);
+  BatchOptions options = small_options();
+  options.batch_words = Ramp(40, 160, 100);
+  BatchSequence sequence(tiny.corpus, options, 0, 1);
+  std::vector<double> sizes;  // of each update, in padded words
+  std::vector<DataPosition> after;
+  const auto size_of = [](const BatchSlice& slice) {
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < slice.source.size(); ++i)
+      longest = std::max({longest, slice.source.length(i), slice.target.length(i)});
+    return static_cast<double>(slice.source.size() * (longest + 1));
+  };
+  while (sizes.size() < 240) {
+    const BatchSlice slice = sequence.next();
+    sizes.push_back(size_of(slice));
+    after.push_back(slice.after);
+  }
+  // Pools of three of the largest batches share a limit. Batches are not full, and less so where the sides of a pair
+  // differ as here, so the ramp takes more updates.
+  for (std::size_t u = 0; u < sizes.size(); ++u) EXPECT_LE(sizes[u], options.batch_words.at(u + 1)) << u;
+  for (std::size_t u = 0; u + 20 <= sizes.size(); u += 20) {
+    const double mean = std::accumulate(&sizes[u], &sizes[u] + 20, 0.0) / 20;
+    EXPECT_GE(mean, 0.6 * options.batch_words.at(u)) << u;
+  }
+  EXPECT_GE(after.back().epoch, 1u);
+  for (const std::size_t u : {30u, 120u}) {
+    BatchSequence resumed(tiny.corpus, options, 0, 1);
+    resumed.seek(after[u]);
+    for (std::size_t k = u + 1; k < u + 20; ++k) {
+      const BatchSlice slice = resumed.next();
+      EXPECT_EQ(size_of(slice), sizes[k]);
+      EXPECT_EQ(slice.after, after[k]);
+    }
   }
 }
 

@@ -10,7 +10,9 @@
 // With `batch_words`, batches hold about as many words instead, as Marian's --mini-batch-words and fairseq's
 // --max-tokens do: pairs times the longest sentence among them, source or target with its </s>, are at most
 // `batch_words`, which is what memory and time depend on. A pool then has as many pairs as `pool_batches` batches have
-// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be.
+// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be. The limit
+// may grow during the training (Smith et al. 2018). It follows from the place of a pool in the data, so that a position
+// needs no number of updates: the updates of a ramp are counted in batches that are full, of which there are a few less.
 //
 // The pairs of a batch, sorted by length, are dealt out to the ranks in turn, so that all ranks have about the same
 // amount of work: one at a time, or `run` consecutive ones.
@@ -36,6 +38,7 @@
 #include <span>
 #include <vector>
 
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/corpus/mixture.h"
@@ -44,7 +47,7 @@ namespace rnnsearch::corpus {
 
 struct BatchOptions {
   std::uint64_t batch_sentences = 80;  // pairs in a batch over all ranks (paper: 80)
-  std::uint64_t batch_words = 0;       // if not 0, the limit of a batch instead of batch_sentences
+  Ramp batch_words = 0;                // if not 0, the limit of a batch instead of batch_sentences
   std::uint64_t pool_batches = 20;     // batches that are sorted by length together (paper: 20)
   std::uint64_t block_pairs = 1024;    // consecutive pairs that the shuffling of an epoch keeps together
   std::uint64_t window_blocks = 64;    // blocks that are held in memory and whose pairs are shuffled together

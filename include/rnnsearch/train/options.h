@@ -30,7 +30,7 @@ constexpr auto names_of(BestMetric) { return in_order<BestMetric>({"loss", "bleu
 
 struct TrainOptions {
   std::uint64_t batch_sentences = 80;  // sentence pairs in an update, over all ranks (GroundHog: bs)
-  std::uint64_t batch_words = 0;       // if not 0, the size of an update in padded words (corpus/batches.h)
+  Ramp batch_words = 0;                // if not 0, the size of an update in padded words (corpus/batches.h)
   /// Each rank computes its share of a batch in this many pieces, one after the other. More pieces need less memory;
   /// the sum of their gradients is the same except for rounding.
   std::uint64_t accumulate = 1;
