@@ -162,18 +162,6 @@ class Trainer {
     const UpdateResult result =
         step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote, state_.update + 1,
                    slice.first_pair, slice.pair_stride, slice.links, slice.weights, slice.sample_words()});
-    interval.compute_seconds += result.compute_seconds;
-    interval.communication_seconds += result.communication_seconds;
-    interval.bytes_sent += result.traffic.bytes_sent;
-    interval.reduction_seconds += result.traffic.busy_seconds;
-    interval.optimizer_seconds += result.optimizer_seconds;
-    if (result.applied) {
-      state_.skipped_in_a_row = 0;
-    } else {
-      ++state_.skipped_updates;
-      ++state_.skipped_in_a_row;
-    }
-
     ++state_.update;
     saved_ = false;
     watch.lap();
@@ -183,34 +171,52 @@ class Trainer {
     std::copy_n(votes.begin(), stop.size(), stop.begin());
     stopping_.agreed(stop);
     plan_.agreed(votes.back());
-    ++interval.updates;
-    interval.pairs += slice.batch_pairs;
-    interval.source_words += slice.batch_source_words;
-    interval.target_words += slice.batch_target_words;
-    if (result.applied) {
-      interval.negative_log_likelihood += result.negative_log_likelihood;
-      interval.words += result.words;
-    }
+    count(slice, result);
     if (root_) report(result, rate);
     if (state_.update % o_.log_every == 0) interval = {};
     const double seconds = whole.seconds();
     in_updates_ += seconds;
     Longest::observe(stopping_.longest.update, seconds);
-    if (!result.applied && state_.skipped_in_a_row >= o_.max_skipped) {
-      std::string checkpoint;
-      collect(true);
-      if (root_) {
-        const auto checkpoints = checkpoints_of(p_.run->path());
-        checkpoint = checkpoints.empty() ? "" : checkpoints.front().filename().string();
-      }
-      p_.communicator.broadcast(checkpoint);
-      throw Error(
-          "the gradients of {} updates in a row were not finite, up to update {}; {} with a lower learning-rate or "
-          "clip-norm",
-          state_.skipped_in_a_row, state_.update,
-          checkpoint.empty() ? "there is no earlier checkpoint, so start again"
-                             : "the parameters of " + checkpoint + " are finite: resume");
+    if (!result.applied && state_.skipped_in_a_row >= o_.max_skipped) end_without_finite_gradients();
+  }
+
+  /// Adds an update to the state and the interval of the log.
+  void count(const corpus::BatchSlice& slice, const UpdateResult& result) {
+    LogInterval& interval = state_.interval;
+    ++interval.updates;
+    interval.pairs += slice.batch_pairs;
+    interval.source_words += slice.batch_source_words;
+    interval.target_words += slice.batch_target_words;
+    interval.compute_seconds += result.compute_seconds;
+    interval.communication_seconds += result.communication_seconds;
+    interval.bytes_sent += result.traffic.bytes_sent;
+    interval.reduction_seconds += result.traffic.busy_seconds;
+    interval.optimizer_seconds += result.optimizer_seconds;
+    if (result.applied) {
+      state_.skipped_in_a_row = 0;
+      interval.negative_log_likelihood += result.negative_log_likelihood;
+      interval.words += result.words;
+    } else {
+      ++state_.skipped_updates;
+      ++state_.skipped_in_a_row;
     }
+  }
+
+  /// COLLECTIVE. Throws Error.
+  void end_without_finite_gradients() {
+    std::string checkpoint;
+    collect(true);
+    if (root_) {
+      const auto checkpoints = checkpoints_of(p_.run->path());
+      checkpoint = checkpoints.empty() ? "" : checkpoints.front().filename().string();
+    }
+    p_.communicator.broadcast(checkpoint);
+    throw Error(
+        "the gradients of {} updates in a row were not finite, up to update {}; {} with a lower learning-rate or "
+        "clip-norm",
+        state_.skipped_in_a_row, state_.update,
+        checkpoint.empty() ? "there is no earlier checkpoint, so start again"
+                           : "the parameters of " + checkpoint + " are finite: resume");
   }
 
   void report(const UpdateResult& result, double rate) {

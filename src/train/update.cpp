@@ -132,6 +132,49 @@ UpdateResult UpdateStep::run(const UpdateInput& input) {
   }
 }
 
+void UpdateStep::finish_all_reduces(const UpdateInput& input, const std::vector<model::Loss>& losses,
+                                    UpdateResult& result) {
+  // One message for the votes, the loss and the words. They are added in the order of ranks, and the loss and the words
+  // in that of shards.
+  std::vector<double> own(input.votes.begin(), input.votes.end());
+  for (const model::Loss& loss : losses) {
+    own.insert(own.end(), {loss.negative_log_likelihood, static_cast<double>(loss.words)});
+  }
+  const PhaseTimes::Scope scope(&model_.phases(), Phase::kCommunication);
+  if (!options_.overlap) {
+    for (const model::GradientPart& part : model_.gradient_parts()) begin_all_reduce(part);
+  }
+  // wait_for_all comes first, because it sleeps, while MPI's blocking reduction would keep this core busy.
+  communicator_.wait_for_all();
+  std::fill(input.votes.begin(), input.votes.end(), 0.0);
+  const std::vector<double> all = communicator_.all_gather(own);
+  for (auto value = all.begin(); value != all.end();) {
+    for (double& vote : input.votes) vote += *value++;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      result.negative_log_likelihood += *value++;
+      result.words += *value++;
+    }
+  }
+}
+
+void UpdateStep::apply_gradient(const UpdateInput& input, UpdateResult& result) {
+  const PhaseTimes::Scope scope(&model_.phases(), Phase::kOptimizer);
+  std::vector<TableGradient> tables;
+  for (const auto& table : model_.table_gradients()) {
+    SummedRows& sum = rows_[tables.size()];
+    tables.push_back({table.offset, table.rows.table_rows(), table.rows.cols(), sum.words(), sum.rows()});
+  }
+  double scale = scale_of(options_.gradient_of, input.batch_pairs, result.words);
+  double squares = squared_norm_of(model_.gradient());
+  for (const TableGradient& table : tables) squares += squared_norm_of(table.rows);
+  result.gradient_norm = scale * std::sqrt(squares);
+  result.applied = std::isfinite(result.gradient_norm) && std::isfinite(result.negative_log_likelihood);
+  if (!result.applied) return;
+  if (options_.clip_norm > 0 && result.gradient_norm > options_.clip_norm)
+    scale *= options_.clip_norm / result.gradient_norm;
+  optimizer_->update(model_.parameters(), model_.gradient(), input.learning_rate, scale, tables);
+}
+
 UpdateResult UpdateStep::update(const UpdateInput& input) {
   UpdateResult result;
   const Stopwatch whole;
@@ -139,7 +182,6 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   PhaseTimes& phases = model_.phases();
   phases.clear();
   const comm::Traffic before = communicator_.traffic();
-  const auto gradient = model_.gradient();
   const auto tables = model_.table_gradients();
   for (std::size_t i = 0; i < tables.size(); ++i) {
     rows_[i].begin_union(communicator_, tables[i], input.source, input.target, model_.options());
@@ -162,52 +204,12 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   result.compute_seconds = watch.lap() - begin_seconds;
 
   if (input.vote) input.vote();
-  // One message for the votes, the loss and the words. They are added in the order of ranks, and the loss and the words
-  // in that of shards.
-  std::vector<double> own(input.votes.begin(), input.votes.end());
-  for (const model::Loss& loss : losses) {
-    own.insert(own.end(), {loss.negative_log_likelihood, static_cast<double>(loss.words)});
-  }
-  {
-    const PhaseTimes::Scope scope(&phases, Phase::kCommunication);
-    if (!options_.overlap) {
-      for (const model::GradientPart& part : model_.gradient_parts()) begin_all_reduce(part);
-    }
-    // wait_for_all comes first, because it sleeps, while MPI's blocking reduction would keep this core busy.
-    communicator_.wait_for_all();
-    std::fill(input.votes.begin(), input.votes.end(), 0.0);
-    const std::vector<double> all = communicator_.all_gather(own);
-    for (auto value = all.begin(); value != all.end();) {
-      for (double& vote : input.votes) vote += *value++;
-      for (std::size_t i = 0; i < losses.size(); ++i) {
-        result.negative_log_likelihood += *value++;
-        result.words += *value++;
-      }
-    }
-    tables_.clear();
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-      tables_.push_back(
-          {tables[i].offset, tables[i].rows.table_rows(), tables[i].rows.cols(), rows_[i].words(), rows_[i].rows()});
-    }
-  }
+  finish_all_reduces(input, losses, result);
   const comm::Traffic after = communicator_.traffic();
   result.traffic = {after.bytes_sent - before.bytes_sent, after.busy_seconds - before.busy_seconds};
   result.communication_seconds = begin_seconds + watch.lap();
 
-  {
-    const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);
-    double scale = scale_of(options_.gradient_of, input.batch_pairs, result.words);
-    double squares = squared_norm_of(gradient);
-    for (const TableGradient& table : tables_) squares += squared_norm_of(table.rows);
-    result.gradient_norm = scale * std::sqrt(squares);
-    result.applied = std::isfinite(result.gradient_norm) && std::isfinite(result.negative_log_likelihood);
-    if (result.applied) {
-      if (options_.clip_norm > 0 && result.gradient_norm > options_.clip_norm) {
-        scale *= options_.clip_norm / result.gradient_norm;
-      }
-      optimizer_->update(model_.parameters(), gradient, input.learning_rate, scale, tables_);
-    }
-  }
+  apply_gradient(input, result);
   result.optimizer_seconds = zeroing_seconds + watch.lap();
   result.phases = phases;
   return result;

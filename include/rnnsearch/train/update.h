@@ -85,14 +85,17 @@ class UpdateStep {
   /// Puts the gradient of a shard, but the last one, aside; the model's gradient is 0 afterwards.
   void put_aside(std::size_t shard);
   void begin_all_reduce(const model::GradientPart& part);
+  /// Waits for the gradient, and adds up votes, losses and words.
+  void finish_all_reduces(const UpdateInput& input, const std::vector<model::Loss>& losses, UpdateResult& result);
+  /// Scales, clips and applies the gradient, if it is finite.
+  void apply_gradient(const UpdateInput& input, UpdateResult& result);
 
   const comm::Communicator& communicator_;
   model::Model& model_;
   const TrainOptions& options_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::vector<SummedRows> rows_;       // one for each of the model's table_gradients
-  std::vector<TableGradient> tables_;  // the table gradients of the current update
-  std::unique_ptr<Shards> shards_;     // with reproducible_shards
+  std::vector<SummedRows> rows_;    // one for each of the model's table_gradients
+  std::unique_ptr<Shards> shards_;  // with reproducible_shards
 };
 
 }  // namespace rnnsearch::train
