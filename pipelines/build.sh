@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # pipelines/build.sh [TARGET...] [-- CMAKE_OPTION...]: configures and builds (Release) what is out of date; without TARGET only the
 # program. The options after -- are passed to cmake, which remembers them in the build folder:
-#   pipelines/build.sh -- -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$HOME/.local
+#   pipelines/build.sh -- -DCMAKE_INSTALL_PREFIX=$HOME/.local
 # pipelines/build.sh --check: builds nothing; exits with 1 and a reason if CMake cannot build in these folders.
 # Environment: RNNSEARCH_BUILD (folder, default build), RNNSEARCH_WERROR=ON (warnings are errors),
 # RNNSEARCH_ASSERTIONS=ON (enables assert() and the assertions of libstdc++). CMake itself reads CC, CXX, CFLAGS,

@@ -170,4 +170,4 @@ for name in "${wanted[@]}"; do
   rm -rf -- "$source"
   echo "${found_of[$name]}" >"$stamps/$name"
 done
-echo "[dependencies] done; build rnnsearch with: pipelines/build.sh -- -DCMAKE_PREFIX_PATH=$prefix -DBUILD_TESTING=OFF"
+echo "[dependencies] done; build rnnsearch with: pipelines/build.sh -- -DCMAKE_PREFIX_PATH=$prefix"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pipelines/install.sh [tests|peers]: installs the missing packages that building and running rnnsearch needs; with `tests`, also those that
-# only its tests need, with `peers` those of benchmark/peers. Prints nothing when no package is missing. What it does depends on the system:
+# pipelines/install.sh [fast-tests|tests|peers]: installs the missing packages that building and running rnnsearch needs; with `tests`, also
+# those that only its tests need, with `fast-tests` those of tests/run.sh --fast, with `peers` those of benchmark/peers. Prints nothing when no package is missing. What it does depends on the system:
 #   Debian 12, Ubuntu 24.04   packages, with apt-get
 #   Fedora                    packages, with dnf
 #   Rocky Linux 9 and others  compiler, CMake and MPI with dnf, because the distribution's oneTBB is too old and other libraries are missing;
@@ -14,7 +14,6 @@ packages='
   g++                           = compiler with C++20
   cmake                         = configures the build
   ninja-build                   = runs the build
-  make                          = builds a library in the test of dependencies.sh
   pkgconf                       = finds libraries that bring no files for CMake
   libtbb-dev                    = oneTBB: threads inside a rank
   libhwy-dev                    = Highway: vector instructions chosen at run time
@@ -31,11 +30,16 @@ packages='
   libfmt-dev                    = fmt: messages, each from a format that the compiler checks
   nlohmann-json3-dev            = JSON: log.jsonl, environment.json, evaluate --json
   libpugixml-dev                = pugixml: the pages and pictures of report and align
-  hdf5-tools                    = h5diff: tests compare checkpoints with it
-  libgtest-dev                  = GoogleTest
-  libgmock-dev                  = GoogleMock: matchers for GoogleTest
   perl                          = man pages and shell completion, the corpora of data/, tests, the replacement of ssh in the lab
 '
+if [[ ${1:-} == *tests ]]; then
+  packages+='
+  libgtest-dev                  = GoogleTest
+  libgmock-dev                  = GoogleMock: matchers for GoogleTest
+  hdf5-tools                    = h5diff: compares checkpoints
+  make                          = builds a library in the test of dependencies.sh
+'
+fi
 if [[ ${1:-} == tests ]]; then
   packages+='
   libmpich-dev                  = MPICH: a second MPI, for which the MPI tests are built and run, too

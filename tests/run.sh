@@ -9,7 +9,7 @@ CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 if [[ ${1:-} == --fast ]]; then
   shift
-  pipelines/install.sh
+  pipelines/install.sh fast-tests
   pipelines/build.sh fast_tests -- -DBUILD_TESTING=ON
   set -- --label-regex '^fast$' "$@"
 else

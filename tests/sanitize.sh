@@ -63,7 +63,7 @@ mkdir -p "$build"
 # members of std::regex for uninitialized.
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="$optimization" \
   -DCMAKE_CXX_FLAGS_DEBUG="$optimization" \
-  -DRNNSEARCH_SANITIZE=$sanitizers -DRNNSEARCH_WERROR=OFF -DRNNSEARCH_PRECOMPILE=OFF >"$build/configure.log"
+  -DBUILD_TESTING=ON -DRNNSEARCH_SANITIZE=$sanitizers -DRNNSEARCH_WERROR=OFF -DRNNSEARCH_PRECOMPILE=OFF >"$build/configure.log"
 ninja -C "$build" "${targets[@]}" >"$build/build.log" || { tail -n 60 "$build/build.log" >&2 && exit 1; }
 
 lists=$PWD/tests/sanitizers

@@ -29,7 +29,8 @@ if [[ ! -e $build/sysroot.complete ]]; then
   touch "$build/sysroot.complete"
 fi
 
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$PWD/tests/arm64/toolchain.cmake" >"$build/configure.log"
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON \
+  -DCMAKE_TOOLCHAIN_FILE="$PWD/tests/arm64/toolchain.cmake" >"$build/configure.log"
 modules=$(printf '%s\n' src/*/ | cut -d/ -f2 | paste -sd '|')
 ninja -C "$build" unit_tests >"$build/build.log" || { tail -n 60 "$build/build.log" >&2 && exit 1; }
 

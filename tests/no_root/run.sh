@@ -44,7 +44,7 @@ step() { # NAME COMMAND...
 step "libraries" rnnsearch/pipelines/dependencies.sh --tarballs tarballs "$@"
 step "libraries, again" rnnsearch/pipelines/dependencies.sh --tarballs tarballs "$@" | tee again
 ! grep -q ': building ' again || { echo "FAILED: libraries were built twice" && exit 1; }
-step "rnnsearch" rnnsearch/pipelines/build.sh -- -DCMAKE_PREFIX_PATH="$HOME/rnnsearch-libraries" -DBUILD_TESTING=OFF
+step "rnnsearch" rnnsearch/pipelines/build.sh -- -DCMAKE_PREFIX_PATH="$HOME/rnnsearch-libraries"
 step "install" cmake --install rnnsearch/build --prefix ~/tree >/dev/null
 du -sh rnnsearch-libraries rnnsearch/build tree
 find rnnsearch-libraries -type f | wc -l

@@ -32,6 +32,9 @@ system ubuntu debian
 install_here
 expect said 'ubuntu of the test: installing missing packages with apt-get' 'libfmt-dev: fmt:' 'apt-get failed' 'no mirror'
 expect calls 'apt-get -o DPkg::Lock::Timeout=300 update' 'install -y --no-install-recommends g++ cmake' ' libsentencepiece-dev '
+! grep -q gtest calls || fail "GoogleTest without tests: $(<calls)"
+install_here fast-tests
+expect calls ' libgtest-dev '
 install_here peers
 expect calls ' python3-torch '
 
