@@ -105,11 +105,18 @@ begin() {
 # in_rounds TITLE: if the pipeline's option --rounds is above 1, runs the pipeline once for each seed from 1 to --rounds, in the folders
 # $folder/round-K, makes tables of the means of their scores.json, and ends the script.
 in_rounds() {
-  local round scores=()
+  local round scores=() child=''
   ((rounds > 1)) || return 0
+  # A round has a process group of its own: Ctrl-C ends all of it, and SIGTERM its script, which lets trainings write their checkpoints.
+  trap '[[ -z $child ]] || { kill -TERM "$child" && wait "$child"; } 2>/dev/null; exit 85' TERM
+  trap '[[ -z $child ]] || { kill -INT -- "-$child" && wait "$child"; } 2>/dev/null; exit 85' INT
   for ((round = 1; round <= rounds; ++round)); do
     say "round $round of $rounds"
-    "$0" "${given[@]}" --rounds 1 --folder "$folder/round-$round" -- "${extra[@]}" --seed "$round"
+    set -m
+    "$0" "${given[@]}" --rounds 1 --folder "$folder/round-$round" -- "${extra[@]}" --seed "$round" </dev/null &
+    child=$!
+    set +m
+    wait "$child"
     scores+=(--round "$folder/round-$round/scores.json")
     [[ -e ${scores[-1]} ]] || local waiting=yes # for jobs, with --launch slurm
   done
