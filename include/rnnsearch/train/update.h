@@ -56,9 +56,7 @@ struct UpdateResult {
 
 class UpdateStep {
  public:
-  /// All arguments must outlive this object. Of the options it reads those of the optimiser, accumulate, seed (for
-  /// dropout), gradient_of, label_smoothing, guided_alignment, clip_norm, overlap and
-  /// reproducible_shards. Throws Error as check_ranks does.
+  /// All arguments must outlive this object. Throws Error as check_ranks does.
   UpdateStep(const comm::Communicator& communicator, model::Model& model, const TrainOptions& options);
   ~UpdateStep();
   UpdateStep(const UpdateStep&) = delete;
