@@ -28,9 +28,9 @@ differing=$({ diff work/rnnsearch/config.ini work/rnnencdec/config.ini || true; 
 [[ $differing == attention ]] || fail "the two systems differ in: $differing"
 { grep -q '^over 60 .*\[' work/bleu.txt && grep -q RNNencdec work/bleu.txt; } || fail "the table: $(<work/bleu.txt)"
 for name in 'source   ' reference; do
-  [[ $(grep -c "^$name  [0-9]" first.out) == 3 ]] || fail "not three sentences with their $name: $(<first.out)"
+  [[ $(grep -c "^$name  [0-9]" first.out) == 6 ]] || fail "not three sentences with their $name, first and at the end: $(<first.out)"
 done
-grep -q '^</s>' first.out || fail "no attention was drawn: $(<first.out)"
+[[ $(grep -c '^</s>' first.out) == 2 ]] || fail "no attention was drawn: $(<first.out)"
 ! grep -qvxFf first.out work/bleu.txt || fail "the table was not printed: $(<first.out)"
 grep -q RNNencdec work/report.html || fail "the page does not name both systems"
 { [[ $(count work/looked-at/*.svg) == 3 ]] && [[ $(grep -o 'aria-label="[^"]*rnnsearch, Sentence ' work/report.html | wc -l) == 3 ]]; } ||
@@ -38,6 +38,7 @@ grep -q RNNencdec work/report.html || fail "the page does not name both systems"
 
 touch stamp
 run >second.out 2>&1 || fail "$(tail -n 20 second.out)"
+! grep -q 'training goes on' second.out || fail "the first sentences once more: $(<second.out)"
 made=$(find work -newer stamp -type f \( -name '*.h5' -o -name 'test.*' \))
 [[ -z $made ]] || fail "made twice: $made"
 
