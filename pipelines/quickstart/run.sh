@@ -8,13 +8,13 @@
 #     --recipe NAME     standard: config.ini. fast, for trainings of some minutes: short sentences come first, dropout grows, and word
 #                       alignments that prepare learns guide the attention of RNNsearch [standard]
 #     --max-length N    training pairs with more subwords on either side are left out [200]
-# config.ini beside this file sets the model and its training. Words are subwords, 4,000 of each language by default. The default folder
+# config.ini beside this file sets the model and its training. Words are subwords, 8,000 of each language by default. The default folder
 # is runs/quickstart, and each training runs on two MPI ranks (--launch mpirun).
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=quickstart
 source "$here/../experiment.sh"
-launch=mpirun words=4000 folder=runs/quickstart max_minutes=14 max_updates=0 max_length=200 recipe=standard
+launch=mpirun words=8000 folder=runs/quickstart max_minutes=14 max_updates=0 max_length=200 recipe=standard
 read_options "max-minutes max-updates max-length recipe" "$@"
 alignments=() schedule=() guided=()
 case $recipe in
