@@ -66,7 +66,7 @@ class Log {
     } else if (event == "stop") {
       std::string reason;
       record.if_any("reason", reason);
-      run_.stopped = drawable(reason);
+      run_.stopped = reason.empty() ? "" : drawable(fmt::format("{} after update {}", reason, grouped(update)));
     }
     // Unknown events of later versions are ignored.
   }

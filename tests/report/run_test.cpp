@@ -89,7 +89,7 @@ TEST_F(RunTest, CountsSkippedUpdatesOnceAndKnowsHowItEnded) {
   const std::string stop = "{\"event\":\"stop\",\"update\":20,\"reason\":\"max-updates\",\"elapsed_seconds\":1}\n";
   const report::Run run = read(update(10, 3) + skip + resume(10) + skip + update(20, 2) + stop);
   EXPECT_EQ(run.skipped_updates, 1u);
-  EXPECT_EQ(run.stopped, "max-updates");
+  EXPECT_EQ(run.stopped, "max-updates after update 20");
   EXPECT_FALSE(read(update(20, 2) + stop + resume(20)).stopped);
 }
 
