@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # pipelines/install.sh [fast-tests|tests|peers]: installs the missing packages that building and running rnnsearch needs; with `tests`, also
-# those that only its tests need, with `fast-tests` those of tests/run.sh --fast, with `peers` those of benchmark/peers. Prints nothing when no package is missing. What it does depends on the system:
+# those that only its tests need, with `fast-tests` those of tests/run.sh --fast, with `peers` those of benchmark/peers. Prints nothing when
+# no package is missing. What it does depends on the system:
 #   Debian 12, Ubuntu 24.04   packages, with apt-get
 #   Fedora                    packages, with dnf
 #   Rocky Linux 9 and others  compiler, CMake and MPI with dnf, because the distribution's oneTBB is too old and other libraries are missing;

@@ -136,6 +136,6 @@ cp search/log.jsonl live/log.jsonl
 wait "$browser" || fail "the browser did not show the end: $(<followed)"
 wait "$follower" || fail "--follow ended with $?"
 if command -v tmux >/dev/null; then
-  wait_until shown '^live: ended: max-updates reached after update [0-9]*$'
+  wait_until shown '^live: ended: max-updates reached after update 120$'
   [[ $(terminal capture-pane -p | grep -c '^live: ') == 1 ]] || fail "the view is not drawn in place: $(terminal capture-pane -p)"
 fi

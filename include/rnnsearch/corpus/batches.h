@@ -10,9 +10,9 @@
 // With `batch_words`, batches hold about as many words instead, as Marian's --mini-batch-words and fairseq's
 // --max-tokens do: pairs times the longest sentence among them, source or target with its </s>, are at most
 // `batch_words`, which is what memory and time depend on. A pool then has as many pairs as `pool_batches` batches have
-// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be. The limit
-// may grow during the training (Smith et al. 2018). It follows from the place of a pool in the data, so that a position
-// needs no number of updates: the updates of a ramp are counted in batches that are full, of which there are a few less.
+// on average over the corpus, and is divided into as few batches as that limit allows, as even as they can be. The
+// limit may grow during the training (Smith et al. 2018). It follows from the place of a pool in the data, so that a
+// position needs no number of updates. The updates of a ramp are counted in full batches, so that it takes a few more.
 //
 // The pairs of a batch, sorted by length, are dealt out to the ranks in turn, so that all ranks have about the same
 // amount of work: one at a time, or `run` consecutive ones.
