@@ -12,6 +12,7 @@ namespace rnnsearch {
 namespace {
 
 namespace fs = std::filesystem;
+using WriteFileAtomically = ScratchTest;
 
 /// A child that lives until it is told to end.
 class Child {
@@ -86,9 +87,8 @@ TEST(ReadFile, SeesAnErrorInTheMiddleOfReading) {
   EXPECT_EQ(message_of([] { read_file("/proc/self/mem"); }), "cannot read /proc/self/mem: Input/output error");
 }
 
-TEST(WriteFileAtomically, KeepsTheModeOfTheFileThatItReplaces) {
-  const Scratch scratch;
-  const fs::path file = scratch / "a.txt";
+TEST_F(WriteFileAtomically, KeepsTheModeOfTheFileThatItReplaces) {
+  const fs::path file = scratch_ / "a.txt";
   write_file_atomically(file, "private");
   for (const unsigned mode : {0600u, 0640u, 0444u}) {
     fs::permissions(file, static_cast<fs::perms>(mode));
@@ -98,28 +98,26 @@ TEST(WriteFileAtomically, KeepsTheModeOfTheFileThatItReplaces) {
   EXPECT_EQ(read_file(file), "still private");
 }
 
-TEST(WriteFileAtomically, ReplacesWhatASymbolicLinkNamesAndKeepsTheLink) {
-  const Scratch scratch;
-  fs::create_directory(scratch / "elsewhere");
-  const fs::path link = scratch / "link.txt", real = scratch / "elsewhere" / "real.txt";
+TEST_F(WriteFileAtomically, ReplacesWhatASymbolicLinkNamesAndKeepsTheLink) {
+  fs::create_directory(scratch_ / "elsewhere");
+  const fs::path link = scratch_ / "link.txt", real = scratch_ / "elsewhere" / "real.txt";
   fs::create_symlink("second.txt", link);
-  fs::create_symlink(fs::path("elsewhere") / "real.txt", scratch / "second.txt");
+  fs::create_symlink(fs::path("elsewhere") / "real.txt", scratch_ / "second.txt");
   for (const char* content : {"where nothing was", "in place of that"}) {
     write_file_atomically(link, content);
     EXPECT_TRUE(fs::is_symlink(link));
     EXPECT_FALSE(fs::is_symlink(real));
     EXPECT_EQ(read_file(real), content);
   }
-  EXPECT_EQ(scratch.files(), 3u) << "a temporary is left";
+  EXPECT_EQ(scratch_.files(), 3u) << "a temporary is left";
 }
 
-TEST(WriteFileAtomically, RefusesASymbolicLinkThatLeadsToItself) {
-  const Scratch scratch;
-  fs::create_symlink("b.txt", scratch / "a.txt");
-  fs::create_symlink("a.txt", scratch / "b.txt");
-  EXPECT_THAT(message_of([&] { write_file_atomically(scratch / "a.txt", "x"); }),
+TEST_F(WriteFileAtomically, RefusesASymbolicLinkThatLeadsToItself) {
+  fs::create_symlink("b.txt", scratch_ / "a.txt");
+  fs::create_symlink("a.txt", scratch_ / "b.txt");
+  EXPECT_THAT(message_of([&] { write_file_atomically(scratch_ / "a.txt", "x"); }),
               HasSubstr("a.txt is a symbolic link that leads to itself"));
-  EXPECT_TRUE(fs::is_symlink(scratch / "a.txt"));
+  EXPECT_TRUE(fs::is_symlink(scratch_ / "a.txt"));
 }
 
 struct Stopped {};

@@ -44,7 +44,7 @@ TEST(CpuQuota, IsTheSmallestOfTheCgroupsAroundTheProcess) {
     const Scratch root;
     for (const auto& [name, content] : machine.files) {
       std::filesystem::create_directories((root / name).parent_path());
-      std::ofstream(root / name) << content;
+      write_text(root / name, content);
     }
     const CpuQuota quota = cpu_quota(root.path());
     const std::string shown = testing::PrintToString(machine.files);

@@ -8,6 +8,7 @@
 
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/sealed_file.h"
+#include "tests/support/change_sealed.h"
 
 namespace rnnsearch::fuzz {
 namespace {
@@ -288,14 +289,9 @@ HostileFile::Kind HostileFile::write(const std::filesystem::path& path, Input& i
   std::ofstream(path, std::ios::binary | std::ios::trunc) << payload_;
   if (const std::uint8_t changes = input.byte() % 8; changes > 0) {
     kind = Kind::kChanged;
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS));
-    H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-    H5Pset_file_locking(access, false, true);
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
-    require(file >= 0, "the good file cannot be opened for writing");
-    for (std::uint8_t i = 0; i < changes; ++i) change(file, input);
-    H5Fclose(file);
+    support::change_file(path, [&](hid_t file) {
+      for (std::uint8_t i = 0; i < changes; ++i) change(file, input);
+    });
     // An extent can make a file of gigabytes, nearly all of it holes: to seal it takes minutes, and finds nothing.
     constexpr std::uintmax_t kMostBytes = 64 << 20;
     if (std::filesystem::file_size(path) > kMostBytes) {

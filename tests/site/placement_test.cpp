@@ -1,7 +1,5 @@
 #include "rnnsearch/site/placement.h"
 
-#include <unistd.h>
-
 #include "rnnsearch/site/site_check.h"
 #include "tests/support/test.h"
 
@@ -106,7 +104,7 @@ TEST(Placement, GivesARankAtLeastOneThreadAndKeepsWhatWasAskedFor) {
 }
 
 // Two sockets of two cores with two hardware threads each, numbered as Linux usually does: the second threads last.
-class Topology : public testing::Test {
+class Topology : public ScratchTest {
  protected:
   Topology() {
     for (int cpu = 0; cpu < 8; ++cpu) {
@@ -116,17 +114,15 @@ class Topology : public testing::Test {
     write("node/node0/cpulist", "0-1,4-5");
     write("node/node1/cpulist", "2-3,6-7");
   }
-  ~Topology() override { std::filesystem::remove_all(system_); }
   void write(const std::string& name, const std::string& line) const {
-    std::filesystem::create_directories((system_ / name).parent_path());
-    std::ofstream(system_ / name) << line << "\n";
+    std::filesystem::create_directories((scratch_ / name).parent_path());
+    write_text(scratch_ / name, line + "\n");
   }
   RankPlace place(std::size_t threads, const std::string& cpus, const std::string& host = "a") const {
     RankPlace place{host, threads, cpus};
-    locate(place, system_);
+    locate(place, scratch_.path());
     return place;
   }
-  std::filesystem::path system_ = testing::TempDir() + fmt::format("placement-{}", ::getpid());
 };
 
 TEST_F(Topology, FindsCoresAndNumaDomains) {

@@ -2,6 +2,7 @@
 
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/hdf5.h"
+#include "tests/support/change_sealed.h"
 #include "tests/support/test.h"
 
 /// HDF5's checksum of its own structures, which its library exports.
@@ -14,7 +15,7 @@ constexpr hsize_t kCount = 1000;
 constexpr const char* kPath = "/numbers";
 
 /// A file that HDF5 itself changes, in ways that this program never writes.
-class Content : public testing::Test {
+class Content : public ScratchTest {
  protected:
   Content() {
     std::iota(numbers_.begin(), numbers_.end(), 7u);
@@ -27,15 +28,7 @@ class Content : public testing::Test {
     file.close();
   }
 
-  void change(const std::function<void(hid_t)>& act) {
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-    const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, access);
-    ASSERT_GE(file, 0);
-    act(file);
-    ASSERT_GE(H5Fclose(file), 0);
-    H5Pclose(access);
-  }
+  void change(const std::function<void(hid_t)>& act) { ASSERT_GE(support::change_file(path_, act), 0); }
 
   /// In place of the numbers others: of `type` and `extents`, created as `how` says, and written if `values` is not
   /// null.
@@ -66,7 +59,6 @@ class Content : public testing::Test {
     return message_of([&] { read(); });
   }
 
-  const Scratch scratch_;
   const std::string path_ = scratch_ / "file.h5";
   std::vector<std::uint32_t> numbers_ = std::vector<std::uint32_t>(kCount);
 };
@@ -147,7 +139,7 @@ class Forged : public Content {
     for (const Change& change : changes) std::memcpy(bytes.data() + change.at, &change.value, change.bytes);
     const std::uint32_t checksum = H5_checksum_metadata(bytes.data() + header_, end_ - header_, 0);
     std::memcpy(bytes.data() + end_, &checksum, sizeof checksum);
-    std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
+    write_text(path_, bytes);
     return refusal();
   }
 

@@ -8,26 +8,33 @@
 namespace rnnsearch::storage {
 namespace {
 
-TEST(File, ReturnsWhatWasWritten) {
-  const Scratch scratch;
-  const auto path = scratch / "file.h5";
+class Hdf5File : public ScratchTest {
+ protected:
+  /// The file, open for reading, after `write` has written to it.
+  File written(const std::function<void(File&)>& write) const {
+    File file = File::create(path_);
+    write(file);
+    file.close();
+    return File::open(path_);
+  }
+  const std::filesystem::path path_ = scratch_ / "file.h5";
+};
+
+TEST_F(Hdf5File, ReturnsWhatWasWritten) {
   const std::vector<float> floats{1.5f, -0.0f, std::numeric_limits<float>::infinity()};
   const std::vector<std::uint64_t> longs{0, std::numeric_limits<std::uint64_t>::max()};
   const std::vector<std::string> texts{"<unk>", "", "\xe2\x80\x99t", std::string(100000, 'x')};
   std::vector<std::uint32_t> many(100000);
   std::iota(many.begin(), many.end(), 7u);
-  {
-    File file = File::create(path);
-    file.write<float>("/a/b/floats", floats);
-    file.write<double>("/a/doubles", std::vector<double>{0.1});
-    file.write<std::uint64_t>("/longs", longs);
-    file.write<std::uint32_t>("/many", many);
-    file.write<std::uint32_t>("/empty", std::span<const std::uint32_t>{});
-    file.write_texts("/texts", texts);
-    file.write_texts("/no_texts", {});
-    file.close();
-  }
-  const File file = File::open(path);
+  const File file = written([&](File& to) {
+    to.write<float>("/a/b/floats", floats);
+    to.write<double>("/a/doubles", std::vector<double>{0.1});
+    to.write<std::uint64_t>("/longs", longs);
+    to.write<std::uint32_t>("/many", many);
+    to.write<std::uint32_t>("/empty", std::span<const std::uint32_t>{});
+    to.write_texts("/texts", texts);
+    to.write_texts("/no_texts", {});
+  });
   EXPECT_EQ(file.read<float>("/a/b/floats"), floats);
   EXPECT_EQ(file.read<double>("/a/doubles"), std::vector<double>{0.1});
   EXPECT_EQ(file.read<std::uint64_t>("/longs"), longs);
@@ -43,17 +50,11 @@ TEST(File, ReturnsWhatWasWritten) {
   EXPECT_THAT(file.read_range<std::uint32_t>("/many", 100000, 0), ElementsAre());
 }
 
-TEST(File, WritesAndReadsAMatrixInsideAWiderOne) {
-  const Scratch scratch;
+TEST_F(Hdf5File, WritesAndReadsAMatrixInsideAWiderOne) {
   std::vector<float> wide(7 * 10);
   std::iota(wide.begin(), wide.end(), 0.0f);
   const ConstMatrixView<float> part = MatrixView<const float>(wide.data(), 7, 10).columns(3, 4);
-  {
-    File file = File::create(scratch / "file.h5");
-    file.write("/part", part);
-    file.close();
-  }
-  const File file = File::open(scratch / "file.h5");
+  const File file = written([&](File& to) { to.write("/part", part); });
   EXPECT_THAT(file.shape("/part"), ElementsAre(7, 4));
   std::vector<float> dense(7 * 4), strided(7 * 5, -1.0f);
   file.read_into("/part", MatrixView<float>(dense.data(), 7, 4));
@@ -67,20 +68,16 @@ TEST(File, WritesAndReadsAMatrixInsideAWiderOne) {
   }
 }
 
-TEST(File, ReturnsAttributes) {
-  const Scratch scratch;
-  {
-    File file = File::create(scratch / "file.h5");
-    file.write_attribute("/", "format", "old");
-    file.write_attribute("/", "format", "rnnsearch-corpus");
-    file.write_attribute("/", "empty", "");
-    file.write_attribute("/", "long", std::string(200000, 'x'));
-    file.write_attribute("/state/inner", "seed", std::numeric_limits<std::uint64_t>::max());
-    file.write_attribute("/state/inner", "minus", -3);
-    file.write_attribute("/state/inner", "loss", 0.1);
-    file.close();
-  }
-  const File file = File::open(scratch / "file.h5");
+TEST_F(Hdf5File, ReturnsAttributes) {
+  const File file = written([](File& to) {
+    to.write_attribute("/", "format", "old");
+    to.write_attribute("/", "format", "rnnsearch-corpus");
+    to.write_attribute("/", "empty", "");
+    to.write_attribute("/", "long", std::string(200000, 'x'));
+    to.write_attribute("/state/inner", "seed", std::numeric_limits<std::uint64_t>::max());
+    to.write_attribute("/state/inner", "minus", -3);
+    to.write_attribute("/state/inner", "loss", 0.1);
+  });
   EXPECT_EQ(file.text_attribute("/", "format"), "rnnsearch-corpus");
   EXPECT_EQ(file.text_attribute("/", "empty"), "");
   EXPECT_EQ(file.text_attribute("/", "long"), std::string(200000, 'x'));
@@ -96,13 +93,11 @@ TEST(File, ReturnsAttributes) {
   EXPECT_THAT(message_of([&] { file.integer_attribute("/state/inner", "loss"); }), HasSubstr("another type"));
 }
 
-TEST(File, TakesAListPieceByPiece) {
-  const Scratch scratch;
+TEST_F(Hdf5File, TakesAListPieceByPiece) {
   std::vector<std::uint32_t> expected;
-  {
-    File file = File::create(scratch / "file.h5");
-    ListWriter<std::uint32_t> words(file, "/train/words", 110009);
-    ListWriter<std::uint64_t> nothing(file, "/train/nothing", 0);
+  const File file = written([&](File& to) {
+    ListWriter<std::uint32_t> words(to, "/train/words", 110009);
+    ListWriter<std::uint64_t> nothing(to, "/train/nothing", 0);
     for (std::uint32_t length : {0u, 1u, 5u, 40000u, 70000u, 3u}) {
       std::vector<std::uint32_t> piece(length);
       std::iota(piece.begin(), piece.end(), length);
@@ -113,33 +108,25 @@ TEST(File, TakesAListPieceByPiece) {
     words.flush();
     nothing.flush();
     EXPECT_THAT(message_of([&] {
-                  file.write_range<std::uint32_t>("/train/words", 110008, std::vector{1u, 2u});
+                  to.write_range<std::uint32_t>("/train/words", 110008, std::vector{1u, 2u});
                 }),
                 HasSubstr("holds 110009 values where at least 110008 + 2"));
-    file.close();
-  }
-  const File file = File::open(scratch / "file.h5");
+  });
   EXPECT_EQ(file.read<std::uint32_t>("/train/words"), expected);
   EXPECT_TRUE(file.read<std::uint64_t>("/train/nothing").empty());
 }
 
-TEST(File, IsReadByOneThreadWhileAnotherWritesItsOwn) {
-  const Scratch scratch;
+TEST_F(Hdf5File, IsReadByOneThreadWhileAnotherWritesItsOwn) {
   std::vector<std::uint32_t> numbers(30000);
   std::iota(numbers.begin(), numbers.end(), 0);
-  {
-    File file = File::create(scratch / "read.h5");
-    file.write<std::uint32_t>("/numbers", numbers);
-    file.close();
-  }
-  const File file = File::open(scratch / "read.h5");
+  const File file = written([&](File& to) { to.write<std::uint32_t>("/numbers", numbers); });
   std::atomic<bool> written = false;
   std::atomic<std::size_t> reads = 0, wrong = 0;
   std::thread reader([&] {
     do wrong += file.read_range<std::uint32_t>("/numbers", 20000, 1)[0] != 20000;
     while (++reads < 20 || !written);
   });
-  File other = File::create(scratch / "written.h5");
+  File other = File::create(scratch_ / "written.h5");
   while (reads == 0) std::this_thread::yield();
   {
     const Exclusive alone;
@@ -152,19 +139,14 @@ TEST(File, IsReadByOneThreadWhileAnotherWritesItsOwn) {
   written = true;
   reader.join();
   EXPECT_EQ(wrong, 0u);
-  EXPECT_EQ(File::open(scratch / "written.h5").read<std::uint32_t>("/group/49"), numbers);
+  EXPECT_EQ(File::open(scratch_ / "written.h5").read<std::uint32_t>("/group/49"), numbers);
 }
 
-TEST(File, SaysWhatItFoundWhereSomethingElseWasExpected) {
-  const Scratch scratch;
-  const auto path = scratch / "file.h5";
-  {
-    File file = File::create(path);
-    file.write<float>("/floats", std::vector<float>{1, 2, 3});
-    file.write_texts("/texts", std::vector<std::string>{"a"});
-    file.close();
-  }
-  const File file = File::open(path);
+TEST_F(Hdf5File, SaysWhatItFoundWhereSomethingElseWasExpected) {
+  const File file = written([](File& to) {
+    to.write<float>("/floats", std::vector<float>{1, 2, 3});
+    to.write_texts("/texts", std::vector<std::string>{"a"});
+  });
   EXPECT_THAT(message_of([&] { file.read<double>("/floats"); }), HasSubstr("expected"));
   EXPECT_THAT(message_of([&] { file.read<float>("/texts"); }), HasSubstr("expected"));
   EXPECT_THAT(message_of([&] { file.read_texts("/floats"); }), HasSubstr("/floats/bytes: there is no such object"));
@@ -179,22 +161,21 @@ TEST(File, SaysWhatItFoundWhereSomethingElseWasExpected) {
   EXPECT_THAT(message_of([&] { file.children("/none"); }), HasSubstr("/none"));
 }
 
-TEST(File, ReadsNothingThatLiesInAnotherFile) {
-  const Scratch scratch;
-  const auto path = scratch / "file.h5", other = scratch / "other.h5";
+TEST_F(Hdf5File, ReadsNothingThatLiesInAnotherFile) {
+  const auto other = scratch_ / "other.h5";
   const std::vector<std::uint32_t> numbers{1, 2, 3};
-  for (const auto& name : {path, other}) {
+  for (const auto& name : {path_, other}) {
     File file = File::create(name);
     file.write<std::uint32_t>("/numbers", numbers);
     file.close();
   }
   {
-    std::ofstream(scratch / "raw") << std::string(12, 'x');
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    write_text(scratch_ / "raw", std::string(12, 'x'));
+    const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
     const hsize_t size = 3;
     const hid_t space = H5Screate_simple(1, &size, nullptr), creation = H5Pcreate(H5P_DATASET_CREATE),
                 mapped = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_external(creation, (scratch / "raw").c_str(), 0, 12);
+    H5Pset_external(creation, (scratch_ / "raw").c_str(), 0, 12);
     H5Pset_virtual(mapped, space, other.c_str(), "/numbers", space);
     ASSERT_GE(H5Dclose(H5Dcreate2(file, "raw", H5T_STD_U32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT)), 0);
     ASSERT_GE(H5Dclose(H5Dcreate2(file, "virtual", H5T_STD_U32LE, space, H5P_DEFAULT, mapped, H5P_DEFAULT)), 0);
@@ -202,7 +183,7 @@ TEST(File, ReadsNothingThatLiesInAnotherFile) {
     H5Sclose(space);
     ASSERT_GE(H5Fclose(file), 0);
   }
-  const File file = File::open(path);
+  const File file = File::open(path_);
   EXPECT_EQ(file.read<std::uint32_t>("/numbers"), numbers);
   for (const char* name : {"/raw", "/virtual"}) {
     EXPECT_THAT(message_of([&] { file.read<std::uint32_t>(name); }),
@@ -210,19 +191,17 @@ TEST(File, ReadsNothingThatLiesInAnotherFile) {
   }
 }
 
-TEST(File, NamesTheSystemsReasonWhenItCannotBeMadeOrOpened) {
-  const Scratch scratch;
-  EXPECT_THAT(message_of([&] { File::create(scratch / "missing" / "file.h5"); }),
+TEST_F(Hdf5File, NamesTheSystemsReasonWhenItCannotBeMadeOrOpened) {
+  EXPECT_THAT(message_of([&] { File::create(scratch_ / "missing" / "file.h5"); }),
               HasSubstr("No such file or directory"));
-  EXPECT_THAT(message_of([&] { File::open(scratch / "missing.h5"); }), HasSubstr("No such file or directory"));
-  std::ofstream(scratch / "text.h5") << "a text";
-  EXPECT_THAT(message_of([&] { File::open(scratch / "text.h5"); }), HasSubstr("text.h5"));
+  EXPECT_THAT(message_of([&] { File::open(scratch_ / "missing.h5"); }), HasSubstr("No such file or directory"));
+  write_text(scratch_ / "text.h5", "a text");
+  EXPECT_THAT(message_of([&] { File::open(scratch_ / "text.h5"); }), HasSubstr("text.h5"));
 }
 
-TEST(File, PrintsNothingWhateverThreadFails) {
-  const Scratch scratch;
+TEST_F(Hdf5File, PrintsNothingWhateverThreadFails) {
   const auto fail = [&] {
-    EXPECT_THAT(message_of([&] { File::open(scratch / "missing.h5"); }), HasSubstr("No such file or directory"));
+    EXPECT_THAT(message_of([&] { File::open(scratch_ / "missing.h5"); }), HasSubstr("No such file or directory"));
   };
   testing::internal::CaptureStderr();
   fail();

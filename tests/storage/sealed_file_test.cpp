@@ -15,9 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
+using SealedFile = ScratchTest;
 
 void write_small(const fs::path& path) {
   SealedWriter writer(path);
@@ -28,120 +26,110 @@ void write_small(const fs::path& path) {
   writer.publish();
 }
 
-TEST(SealedFile, IsReadAsItWasWrittenAndLeavesNoTemporary) {
-  const Scratch scratch;
-  write_small(scratch / "a.h5");
-  EXPECT_EQ(scratch.files(), 1u);
-  const File file = open_sealed(scratch / "a.h5", "test");
+TEST_F(SealedFile, IsReadAsItWasWrittenAndLeavesNoTemporary) {
+  write_small(scratch_ / "a.h5");
+  EXPECT_EQ(scratch_.files(), 1u);
+  const File file = open_sealed(scratch_ / "a.h5", "test");
   EXPECT_EQ(file.read<std::uint32_t>("/words")[499], 499u);
   check_format(file, "rnnsearch-test");
 }
 
-TEST(SealedFile, CanBeLeftWhileItsDigestIsRead) {
-  const Scratch scratch;
+TEST_F(SealedFile, CanBeLeftWhileItsDigestIsRead) {
   {
-    SealedWriter writer(scratch / "a.h5");
+    SealedWriter writer(scratch_ / "a.h5");
     writer.file().write<float>("/values", std::vector<float>(1 << 20, 1));  // 4 MiB
     writer.publish();
   }
   int polls = 0;
-  open_sealed(scratch / "a.h5", "test", SealCheck::kDigest, [&] { ++polls; });
+  open_sealed(scratch_ / "a.h5", "test", SealCheck::kDigest, [&] { ++polls; });
   EXPECT_GE(polls, 4);
   struct Leave {};
   const auto leave = [&] {
     if (--polls == 0) throw Leave();
   };
-  EXPECT_THROW(open_sealed(scratch / "a.h5", "test", SealCheck::kDigest, leave), Leave);
+  EXPECT_THROW(open_sealed(scratch_ / "a.h5", "test", SealCheck::kDigest, leave), Leave);
 }
 
-TEST(SealedFile, SaysItsDigestWithoutReadingItsContent) {
-  const Scratch scratch;
-  write_small(scratch / "a.h5");
-  const std::string bytes = read_file(scratch / "a.h5");
-  EXPECT_EQ(sealed_digest(scratch / "a.h5", "test"),
+TEST_F(SealedFile, SaysItsDigestWithoutReadingItsContent) {
+  write_small(scratch_ / "a.h5");
+  const std::string bytes = read_file(scratch_ / "a.h5");
+  EXPECT_EQ(sealed_digest(scratch_ / "a.h5", "test"),
             Digest().add(std::string_view(bytes).substr(0, bytes.size() - kSealBytes)).hex());
-  write_bytes(scratch / "short.h5", bytes.substr(0, bytes.size() - 1));
-  EXPECT_THAT(message_of([&] { sealed_digest(scratch / "short.h5", "test"); }),
+  write_text(scratch_ / "short.h5", bytes.substr(0, bytes.size() - 1));
+  EXPECT_THAT(message_of([&] { sealed_digest(scratch_ / "short.h5", "test"); }),
               AllOf(HasSubstr("test: "), HasSubstr("short.h5")));
 }
 
-TEST(SealedFile, IsNotThereUntilItIsPublished) {
-  const Scratch scratch;
-  write_bytes(scratch / "a.h5", "former");
+TEST_F(SealedFile, IsNotThereUntilItIsPublished) {
+  write_text(scratch_ / "a.h5", "former");
   {
-    SealedWriter writer(scratch / "a.h5");
+    SealedWriter writer(scratch_ / "a.h5");
     writer.file().write<float>("/values", std::vector<float>{1});
-    EXPECT_EQ(read_file(scratch / "a.h5"), "former");
+    EXPECT_EQ(read_file(scratch_ / "a.h5"), "former");
   }
-  EXPECT_EQ(read_file(scratch / "a.h5"), "former");
-  EXPECT_EQ(scratch.files(), 1u);
-  write_small(scratch / "a.h5");
-  verify_seal(scratch / "a.h5", "test");
+  EXPECT_EQ(read_file(scratch_ / "a.h5"), "former");
+  EXPECT_EQ(scratch_.files(), 1u);
+  write_small(scratch_ / "a.h5");
+  verify_seal(scratch_ / "a.h5", "test");
 }
 
-TEST(SealedFile, IsRefusedAtEveryShorterLength) {
-  const Scratch scratch;
-  write_small(scratch / "whole.h5");
-  const std::string whole = read_file(scratch / "whole.h5");
+TEST_F(SealedFile, IsRefusedAtEveryShorterLength) {
+  write_small(scratch_ / "whole.h5");
+  const std::string whole = read_file(scratch_ / "whole.h5");
   for (std::size_t length = 0; length < whole.size(); length += length < 64 || length + 64 > whole.size() ? 1 : 97) {
-    write_bytes(scratch / "cut.h5", whole.substr(0, length));
+    write_text(scratch_ / "cut.h5", whole.substr(0, length));
     for (const SealCheck check : {SealCheck::kDigest, SealCheck::kFooter})
-      ASSERT_THAT(message_of([&] { verify_seal(scratch / "cut.h5", "test", check); }),
+      ASSERT_THAT(message_of([&] { verify_seal(scratch_ / "cut.h5", "test", check); }),
                   AllOf(StartsWith("test: cannot read "), HasSubstr(length == 0 ? "empty" : "truncated")))
           << length;
   }
 }
 
-TEST(SealedFile, IsRefusedWithAnyBitFlipped) {
-  const Scratch scratch;
-  write_small(scratch / "whole.h5");
-  const std::string whole = read_file(scratch / "whole.h5");
+TEST_F(SealedFile, IsRefusedWithAnyBitFlipped) {
+  write_small(scratch_ / "whole.h5");
+  const std::string whole = read_file(scratch_ / "whole.h5");
   for (std::size_t i = 0; i<whole.size(); i += i + 64> whole.size() ? 1 : 41) {
     std::string flipped = whole;
     flipped[i] = static_cast<char>(flipped[i] ^ (1 << (i % 8)));
-    write_bytes(scratch / "flipped.h5", flipped);
-    ASSERT_THAT(message_of([&] { verify_seal(scratch / "flipped.h5", "test"); }),
+    write_text(scratch_ / "flipped.h5", flipped);
+    ASSERT_THAT(message_of([&] { verify_seal(scratch_ / "flipped.h5", "test"); }),
                 testing::ContainsRegex(i < 8 ? "another kind" : "damaged|truncated"))
         << i;
   }
 }
 
-TEST(SealedFile, IsRefusedWithBytesBehindIt) {
-  const Scratch scratch;
-  write_small(scratch / "a.h5");
-  std::ofstream(scratch / "a.h5", std::ios::app) << "x";
-  EXPECT_THAT(message_of([&] { verify_seal(scratch / "a.h5", "test", SealCheck::kFooter); }), HasSubstr("seal"));
+TEST_F(SealedFile, IsRefusedWithBytesBehindIt) {
+  write_small(scratch_ / "a.h5");
+  std::ofstream(scratch_ / "a.h5", std::ios::app) << "x";
+  EXPECT_THAT(message_of([&] { verify_seal(scratch_ / "a.h5", "test", SealCheck::kFooter); }), HasSubstr("seal"));
 }
 
-TEST(SealedFile, IsToldFromOtherKindsOfFiles) {
-  const Scratch scratch;
+TEST_F(SealedFile, IsToldFromOtherKindsOfFiles) {
   const auto refusal = [&](const fs::path& path) { return message_of([&] { open_sealed(path, "test"); }); };
-  EXPECT_THAT(refusal(scratch / "missing.h5"), HasSubstr("No such file or directory"));
-  EXPECT_THAT(refusal(scratch.path()), HasSubstr("folder"));
+  EXPECT_THAT(refusal(scratch_ / "missing.h5"), HasSubstr("No such file or directory"));
+  EXPECT_THAT(refusal(scratch_.path()), HasSubstr("folder"));
   EXPECT_THAT(refusal("/dev/null"), HasSubstr("regular"));
-  write_bytes(scratch / "text", "A man is no more than the sum of his parts, said the text.\n");
-  EXPECT_THAT(refusal(scratch / "text"), HasSubstr("another kind"));
-  write_bytes(scratch / "zip", std::string("PK\x03\x04\0\0\0\0", 8) + std::string(100, '\0'));
-  EXPECT_THAT(refusal(scratch / "zip"), HasSubstr("another kind"));
-  File::create(scratch / "unsealed.h5").close();
-  EXPECT_THAT(refusal(scratch / "unsealed.h5"), HasSubstr("truncated, or was not written by rnnsearch"));
+  write_text(scratch_ / "text", "A man is no more than the sum of his parts, said the text.\n");
+  EXPECT_THAT(refusal(scratch_ / "text"), HasSubstr("another kind"));
+  write_text(scratch_ / "zip", std::string("PK\x03\x04\0\0\0\0", 8) + std::string(100, '\0'));
+  EXPECT_THAT(refusal(scratch_ / "zip"), HasSubstr("another kind"));
+  File::create(scratch_ / "unsealed.h5").close();
+  EXPECT_THAT(refusal(scratch_ / "unsealed.h5"), HasSubstr("truncated, or was not written by rnnsearch"));
 }
 
-TEST(SealedFile, IsRefusedAtOnceWhereItIsANamedPipe) {
-  const Scratch scratch;
-  const fs::path pipe = scratch / "pipe.h5";
+TEST_F(SealedFile, IsRefusedAtOnceWhereItIsANamedPipe) {
+  const fs::path pipe = scratch_ / "pipe.h5";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const support::Watchdog watchdog(60, "verify_seal of a named pipe that nobody writes");
   EXPECT_THAT(message_of([&] { verify_seal(pipe, "corpus"); }), HasSubstr("pipe.h5: it is not a regular file"));
 }
 
-TEST(SealedFile, OfAnotherFormatOrAnotherVersionIsRefused) {
-  const Scratch scratch;
+TEST_F(SealedFile, OfAnotherFormatOrAnotherVersionIsRefused) {
   const auto said_of = [&](const char* name) {
-    return message_of([&] { check_format(open_sealed(scratch / name, "test"), "rnnsearch-corpus"); });
+    return message_of([&] { check_format(open_sealed(scratch_ / name, "test"), "rnnsearch-corpus"); });
   };
   for (const int change : {-1, 1}) {
-    SealedWriter writer(scratch / "other.h5");
+    SealedWriter writer(scratch_ / "other.h5");
     write_format(writer.file(), "rnnsearch-corpus");
     writer.file().write_attribute("/", "format_version", kFormatVersion + change);
     writer.publish();
@@ -150,21 +138,20 @@ TEST(SealedFile, OfAnotherFormatOrAnotherVersionIsRefused) {
                                             kFormatVersion + change, kFormatVersion)),
                       HasSubstr("make a corpus again with rnnsearch prepare"), Not(HasSubstr("\n"))));
   }
-  write_small(scratch / "test.h5");
+  write_small(scratch_ / "test.h5");
   EXPECT_THAT(said_of("test.h5"), AllOf(HasSubstr("rnnsearch-test"), HasSubstr("rnnsearch-corpus")));
-  SealedWriter(scratch / "plain.h5").publish();
+  SealedWriter(scratch_ / "plain.h5").publish();
   EXPECT_THAT(said_of("plain.h5"), HasSubstr("unknown"));
 }
 
-TEST(SealedFile, OpensInOtherProgramsOfHdf5) {
+TEST_F(SealedFile, OpensInOtherProgramsOfHdf5) {
   if (std::system("command -v h5dump > /dev/null") != 0) GTEST_SKIP() << "no h5dump here";
-  const Scratch scratch;
-  write_small(scratch / "a.h5");
-  EXPECT_EQ(
-      std::system(("h5dump -d /words '" + (scratch / "a.h5").string() + "' > '" + (scratch / "out").string() + "' 2>&1")
-                      .c_str()),
-      0);
-  EXPECT_THAT(read_file(scratch / "out"), HasSubstr("499"));
+  write_small(scratch_ / "a.h5");
+  EXPECT_EQ(std::system(
+                ("h5dump -d /words '" + (scratch_ / "a.h5").string() + "' > '" + (scratch_ / "out").string() + "' 2>&1")
+                    .c_str()),
+            0);
+  EXPECT_THAT(read_file(scratch_ / "out"), HasSubstr("499"));
 }
 
 /// A file system of a few hundred kilobytes.
@@ -184,16 +171,15 @@ class SmallDisk {
   bool mounted_;
 };
 
-TEST(SealedFile, GivesOneSentenceForAFullDiskWhereverItRunsOut) {
-  const Scratch scratch;
-  const fs::path disk = scratch / "disk";
+TEST_F(SealedFile, GivesOneSentenceForAFullDiskWhereverItRunsOut) {
+  const fs::path disk = scratch_ / "disk";
   const SmallDisk small(disk);
   if (!small.mounted()) GTEST_SKIP() << "mounting a small file system needs root";
-  write_bytes(disk / "a.h5", "former");
+  write_text(disk / "a.h5", "former");
   int refused = 0, published = 0;
   // The disk fills while data, then while only metadata, then while only the footer is written.
   for (std::size_t filler = 0; filler < 508 << 10; filler += 4 << 10) {
-    write_bytes(disk / "filler", std::string(filler, 'x'));
+    write_text(disk / "filler", std::string(filler, 'x'));
     const std::string message = message_of([&] {
       SealedWriter writer(disk / "a.h5");
       writer.file().write<float>("/values", std::vector<float>(3 << 15, 1.0f));
@@ -205,7 +191,7 @@ TEST(SealedFile, GivesOneSentenceForAFullDiskWhereverItRunsOut) {
     if (message == "nothing was thrown") {
       verify_seal(disk / "a.h5", "test");
       ++published;
-      write_bytes(disk / "a.h5", "former");
+      write_text(disk / "a.h5", "former");
     } else {
       ++refused;
       ASSERT_THAT(message, AllOf(HasSubstr("cannot"), HasSubstr((disk / "a.h5").string()),

@@ -1,4 +1,4 @@
-// What tests include: GoogleTest, the standard library as far as tests use it, and the messages of errors.
+// What tests include: GoogleTest, the standard library as far as tests use it, the messages of errors, and a folder.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -60,5 +60,17 @@ std::string message_of(Act act) {
   }
   return "nothing was thrown";
 }
+
+/// Writes these bytes to a file, and returns its path.
+inline std::filesystem::path write_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+  return path;
+}
+
+/// A test that has a folder of its own.
+class ScratchTest : public testing::Test {
+ protected:
+  const Scratch scratch_;
+};
 
 }  // namespace rnnsearch
