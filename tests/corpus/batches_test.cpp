@@ -1,7 +1,5 @@
 #include "rnnsearch/corpus/batches.h"
 
-#include "rnnsearch/corpus/format.h"
-#include "rnnsearch/storage/sealed_file.h"
 #include "tests/corpus/tiny_corpus.h"
 #include "tests/support/test.h"
 
@@ -11,10 +9,10 @@ namespace {
 /// A corpus whose pairs can be told apart by their first source word.
 struct Tiny {
   explicit Tiny(std::size_t pairs) : corpus((prepare(tiny_options(scratch, pairs)), scratch / "corpus.h5")) {}
-  std::vector<std::string> names(const BatchSlice& slice) const {
+  std::vector<std::string> names(const auto& pairs) const {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < slice.source.size(); ++i)
-      names.push_back(corpus.source_vocabulary().word(slice.source[i][0]));
+    for (std::size_t i = 0; i < pairs.source.size(); ++i)
+      names.push_back(corpus.source_vocabulary().word(pairs.source[i][0]));
     return names;
   }
   Scratch scratch;
@@ -187,10 +185,7 @@ TEST_P(BatchSequenceOfSize, RepeatsTheFirstEpochWhenItIsShuffledOnceOnAnyNumberO
 
 TEST_P(BatchSequenceBySentences, KeepsTheOrderOfTheCorpusInEveryEpochWhenItIsNeverShuffled) {
   const Tiny tiny(size());
-  std::vector<std::string> corpus;
-  const PairBlock pairs = tiny.corpus.read_pairs(0, size());
-  for (std::size_t i = 0; i < pairs.source.size(); ++i)
-    corpus.push_back(tiny.corpus.source_vocabulary().word(pairs.source[i][0]));
+  const std::vector<std::string> corpus = tiny.names(tiny.corpus.read_pairs(0, size()));
   BatchOptions options = this->options();
   options.shuffle = false;
   options.pool_batches = 1;
@@ -225,14 +220,10 @@ TEST_P(BatchSequenceBySentences, HandsOutThePoolsFromShortToLongWhereItsBatchesA
   std::size_t falls = 0, before = 0;
   while (sequence.position().epoch == 0) {
     const BatchSlice slice = sequence.next();
-    std::size_t longest = 0;
-    for (std::size_t i = 0; i < slice.source.size(); ++i) {
-      const std::size_t length = std::max(slice.source.length(i), slice.target.length(i));
-      ASSERT_GE(length, longest) << "a batch is sorted";
-      longest = length;
-    }
-    if (std::max(slice.source.length(0), slice.target.length(0)) < before) ++falls;
-    before = longest;
+    const auto lengths = lengths_of(slice);
+    ASSERT_TRUE(std::ranges::is_sorted(lengths)) << "a batch is sorted";
+    if (lengths.front() < before) ++falls;
+    before = lengths.back();
     found.push_back(tiny.names(slice));
   }
   const std::size_t pool = options.batch_sentences * options.pool_batches;
@@ -283,13 +274,7 @@ TEST_P(BatchSequenceOfSize, GivesTheSameBatchesWhetherItReadsAheadOrNot) {
 
 TEST(BatchSequence, FailsAtTheSamePlaceWithTheSameSentenceWhetherItReadsAheadOrNot) {
   const Scratch scratch;
-  {
-    storage::SealedWriter writer(scratch / "corpus.h5");
-    storage::File& file = writer.file();
-    storage::write_format(file, kCorpusFormat);
-    file.write_attribute("/", "fingerprint", "0");
-    write_pipeline(file, {});
-    write_selection(file, {});
+  write_corpus(scratch / "corpus.h5", [](storage::File& file) {
     for (const std::string side : {"source", "target"}) {
       write_vocabulary(file, side, Vocabulary({"<unk>", "<s>", "</s>", "a"}, {0, 0, 0, 0}));
       std::vector<std::uint64_t> offset(212);
@@ -299,8 +284,7 @@ TEST(BatchSequence, FailsAtTheSamePlaceWithTheSameSentenceWhetherItReadsAheadOrN
       file.write<std::uint64_t>("/train/" + side + "_offset", offset);
       file.write<WordId>("/train/" + side + "_words", words);
     }
-    writer.publish();
-  }
+  });
   const Corpus corpus(scratch / "corpus.h5");
   std::vector<std::string> sentences;
   std::vector<DataPosition> places;
@@ -340,17 +324,12 @@ TEST(BatchSequence, SortsPoolsByLengthSoThatBatchesAreEven) {
   BatchSequence sequence(tiny.corpus, options, 0, 1);
   std::size_t padded = 0, words = 0, batches_in_order = 0, former = 0;
   for (int i = 0; i < 60; ++i) {
-    const BatchSlice slice = sequence.next();
-    std::size_t longest = 0, before = 0;
-    for (std::size_t k = 0; k < slice.source.size(); ++k) {
-      const std::size_t length = std::max(slice.source.length(k), slice.target.length(k));
-      EXPECT_GE(length, before);
-      before = longest = length;
-      words += length;
-    }
-    padded += longest * slice.source.size();
-    batches_in_order += longest >= former;
-    former = longest;
+    const auto lengths = lengths_of(sequence.next());
+    EXPECT_TRUE(std::ranges::is_sorted(lengths));
+    words += std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
+    padded += lengths.back() * lengths.size();
+    batches_in_order += lengths.back() >= former;
+    former = lengths.back();
   }
   EXPECT_LT(static_cast<double>(padded), 1.1 * static_cast<double>(words));
   EXPECT_LT(batches_in_order, 50u) << "the batches of a pool are shuffled";
@@ -383,10 +362,7 @@ TEST(BatchSequence, FillsBatchesWithWordsAsEvenlyAsTheirLimitAllows) {
       sizes.clear();
     };
     while (sequence.position().epoch == 0) {
-      const BatchSlice slice = sequence.next();
-      std::vector<std::size_t> lengths;
-      for (std::size_t i = 0; i < slice.source.size(); ++i)
-        lengths.push_back(std::max(slice.source.length(i), slice.target.length(i)));
+      const auto lengths = lengths_of(sequence.next());
       if (!pool.empty() && lengths.front() < pool.back()) end_pool();
       const std::uint64_t size = lengths.size() * (lengths.back() + 1);
       EXPECT_TRUE(lengths.size() == 1 || size <= words) << size << " of " << words;
@@ -405,10 +381,8 @@ TEST(BatchSequence, LetsTheWordsOfBatchesGrowAlsoAfterAResume) {
   std::vector<double> sizes;  // of each update, in padded words
   std::vector<DataPosition> after;
   const auto size_of = [](const BatchSlice& slice) {
-    std::size_t longest = 0;
-    for (std::size_t i = 0; i < slice.source.size(); ++i)
-      longest = std::max({longest, slice.source.length(i), slice.target.length(i)});
-    return static_cast<double>(slice.source.size() * (longest + 1));
+    const auto lengths = lengths_of(slice);
+    return static_cast<double>(lengths.size() * (std::ranges::max(lengths) + 1));
   };
   while (sizes.size() < 240) {
     const BatchSlice slice = sequence.next();
@@ -469,11 +443,8 @@ TEST(BatchSequence, LetsShortSentencesComeFirstInACurriculum) {
   const auto longest_means = [&] {  // the mean of the longest sentences of the batches of each third of an epoch
     std::vector<double> longest;
     const std::uint64_t epoch = sequence.position().epoch;
-    while (sequence.position().epoch == epoch) {
-      const BatchSlice slice = sequence.next();
-      longest.push_back(static_cast<double>(
-          std::max(slice.source.length(slice.source.size() - 1), slice.target.length(slice.target.size() - 1))));
-    }
+    while (sequence.position().epoch == epoch)
+      longest.push_back(static_cast<double>(lengths_of(sequence.next()).back()));
     const std::size_t third = longest.size() / 3;
     const auto mean = [&](std::size_t first) {
       return std::accumulate(&longest[first], &longest[first] + third, 0.0) / static_cast<double>(third);
@@ -496,12 +467,10 @@ TEST(BatchSequence, BalancesTheSlices) {
   for (int i = 0; i < 12; ++i) {
     std::size_t fewest = 1000, most = 0, shortest = 1000, longest = 0;
     for (BatchSequence& sequence : sequences) {
-      const BatchSlice slice = sequence.next();
-      std::size_t steps = 0;
-      for (std::size_t k = 0; k < slice.source.size(); ++k)
-        steps += std::max(slice.source.length(k), slice.target.length(k));
-      fewest = std::min(fewest, slice.source.size());
-      most = std::max(most, slice.source.size());
+      const auto lengths = lengths_of(sequence.next());
+      const std::size_t steps = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
+      fewest = std::min(fewest, lengths.size());
+      most = std::max(most, lengths.size());
       shortest = std::min(shortest, steps);
       longest = std::max(longest, steps);
     }

@@ -24,27 +24,22 @@ std::string read_all(const std::filesystem::path& path, std::size_t buffer_bytes
   return text;
 }
 
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
-
 struct Format {
   const char* name;
   const char*
       command;  // from standard input to standard output, and what compresses it so well that much comes of little
 };
 
-class ByteSourceOf : public testing::TestWithParam<Format> {
+class ByteSourceOf : public ScratchTest, public testing::WithParamInterface<Format> {
  protected:
   // What the usual program makes of `text`.
   std::filesystem::path compressed(const std::string& text, const std::string& name = "compressed") const {
-    write(scratch / "plain", text);
-    const std::string command = std::string(GetParam().command) + " <'" + (scratch / "plain").string() + "' >'" +
-                                (scratch / name).string() + "'";
+    write_text(scratch_ / "plain", text);
+    const std::string command = std::string(GetParam().command) + " <'" + (scratch_ / "plain").string() + "' >'" +
+                                (scratch_ / name).string() + "'";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
-    return scratch / name;
+    return scratch_ / name;
   }
-  const Scratch scratch;
 };
 
 TEST_P(ByteSourceOf, GivesBackWhatWasCompressed) {
@@ -56,8 +51,8 @@ TEST_P(ByteSourceOf, GivesBackWhatWasCompressed) {
 
 TEST_P(ByteSourceOf, ReadsFilesThatWereAppendedToOneAnother) {
   const std::string one = random_text(300000), two = "two\n";
-  write(scratch / "both", read_file(compressed(one, "one")) + read_file(compressed(two, "two")));
-  EXPECT_EQ(read_all(scratch / "both", 1 << 16), one + two);
+  write_text(scratch_ / "both", read_file(compressed(one, "one")) + read_file(compressed(two, "two")));
+  EXPECT_EQ(read_all(scratch_ / "both", 1 << 16), one + two);
 }
 
 TEST_P(ByteSourceOf, RefusesWhatIsTruncatedOrDamaged) {
@@ -66,15 +61,15 @@ TEST_P(ByteSourceOf, RefusesWhatIsTruncatedOrDamaged) {
   Random random(11);
   for (int i = 0; i < 40; ++i) {
     const std::size_t cut = 7 + random.below(whole.size() - 7);
-    write(scratch / "cut", whole.substr(0, cut));
-    EXPECT_THAT(message_of([&] { read_all(scratch / "cut", 1 << 16); }), HasSubstr("truncated")) << cut;
+    write_text(scratch_ / "cut", whole.substr(0, cut));
+    EXPECT_THAT(message_of([&] { read_all(scratch_ / "cut", 1 << 16); }), HasSubstr("truncated")) << cut;
   }
   for (int i = 0; i < 40; ++i) {  // all three have check sums; the first bytes say what it is
     std::string damaged = whole;
     const std::size_t at = whole.size() / 4 + random.below(whole.size() / 2);
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << random.below(8)));
-    write(scratch / "damaged", damaged);
-    EXPECT_THAT(message_of([&] { read_all(scratch / "damaged", 1 << 16); }),
+    write_text(scratch_ / "damaged", damaged);
+    EXPECT_THAT(message_of([&] { read_all(scratch_ / "damaged", 1 << 16); }),
                 AnyOf(HasSubstr("damaged"), HasSubstr("truncated")))
         << at;
   }
@@ -88,14 +83,14 @@ INSTANTIATE_TEST_SUITE_P(Every, ByteSourceOf,
 TEST(ByteSource, LeavesOutTheZerosThatATapePadsGzipWith) {
   const Scratch scratch;
   const std::string text = random_text(3000), command = "gzip <'" + (scratch / "plain").string() + "' >'";
-  write(scratch / "plain", text);
+  write_text(scratch / "plain", text);
   ASSERT_EQ(std::system((command + (scratch / "packed").string() + "'").c_str()), 0);
   const std::string packed = read_file(scratch / "packed");
   for (const std::size_t zeros : {1u, 512u, 600000u}) {
-    write(scratch / "padded", packed + std::string(zeros, '\0'));
+    write_text(scratch / "padded", packed + std::string(zeros, '\0'));
     EXPECT_EQ(read_all(scratch / "padded", 1 << 16), text) << zeros;
   }
-  write(scratch / "padded", packed + std::string(10, '\0') + "this is no gzip");
+  write_text(scratch / "padded", packed + std::string(10, '\0') + "this is no gzip");
   EXPECT_THAT(message_of([&] { read_all(scratch / "padded", 1 << 16); }), HasSubstr("damaged"));
 }
 
@@ -103,9 +98,9 @@ TEST(ByteSource, RefusesWhatIsNoFile) {
   const Scratch scratch;
   EXPECT_THAT(message_of([&] { ByteSource::open(scratch / "none"); }), HasSubstr("no such file"));
   EXPECT_THAT(message_of([&] { ByteSource::open(scratch.path()); }), HasSubstr("folder"));
-  write(scratch / "set.xml.gz", "a\n");
+  write_text(scratch / "set.xml.gz", "a\n");
   EXPECT_THAT(message_of([&] { ByteSource::open(scratch / "set.xml.gz"); }), HasSubstr("markup; data/lines.pl"));
-  write(scratch / "empty", "");
+  write_text(scratch / "empty", "");
   EXPECT_THAT(message_of([&] { ByteSource::open(scratch / "empty"); }), HasSubstr("empty"));
 }
 

@@ -14,9 +14,10 @@
 namespace rnnsearch::corpus {
 namespace {
 
-TEST(Corpus, ReadsTheSamePairsInAnyPortion) {
-  const Scratch scratch;
-  PrepareOptions options = tiny_options(scratch, 50);
+using CorpusFile = ScratchTest;
+
+TEST_F(CorpusFile, ReadsTheSamePairsInAnyPortion) {
+  PrepareOptions options = tiny_options(scratch_, 50);
   prepare(options);
   const Corpus corpus(options.output, Verify::kSkip);
   ASSERT_EQ(corpus.train_pairs(), 50u);
@@ -40,14 +41,13 @@ TEST(Corpus, ReadsTheSamePairsInAnyPortion) {
   }
 }
 
-TEST(Corpus, IsRefusedInOneSentenceWhenTruncatedOrWithABitFlipped) {
-  const Scratch scratch;
-  PrepareOptions options = tiny_options(scratch, 20);
+TEST_F(CorpusFile, IsRefusedInOneSentenceWhenTruncatedOrWithABitFlipped) {
+  PrepareOptions options = tiny_options(scratch_, 20);
   prepare(options);
   const std::string whole = read_file(options.output);
   const auto refused = [&](const std::string& bytes) {
-    write_text(scratch / "damaged.h5", bytes);
-    return message_of([&] { Corpus corpus(scratch / "damaged.h5"); });
+    write_text(scratch_ / "damaged.h5", bytes);
+    return message_of([&] { Corpus corpus(scratch_ / "damaged.h5"); });
   };
   for (std::size_t length = 0; length < whole.size(); length += 1 + whole.size() / 50)
     ASSERT_THAT(refused(whole.substr(0, length)),
@@ -60,24 +60,23 @@ TEST(Corpus, IsRefusedInOneSentenceWhenTruncatedOrWithABitFlipped) {
   }
 }
 
-TEST(Corpus, IsToldFromOtherKindsOfFilesAndOtherVersions) {
-  const Scratch scratch;
+TEST_F(CorpusFile, IsToldFromOtherKindsOfFilesAndOtherVersions) {
   const auto refusal = [&](const std::filesystem::path& path) { return message_of([&] { Corpus corpus(path); }); };
-  EXPECT_THAT(refusal(scratch / "none.h5"), AllOf(HasSubstr("none.h5"), HasSubstr("No such file")));
-  EXPECT_THAT(refusal(write_text(scratch / "text.h5", "one sentence a line\n")), HasSubstr("another kind"));
-  EXPECT_THAT(refusal(write_text(scratch / "zip.h5", "PK\x03\x04" + std::string(500, '\1'))),
+  EXPECT_THAT(refusal(scratch_ / "none.h5"), AllOf(HasSubstr("none.h5"), HasSubstr("No such file")));
+  EXPECT_THAT(refusal(write_text(scratch_ / "text.h5", "one sentence a line\n")), HasSubstr("another kind"));
+  EXPECT_THAT(refusal(write_text(scratch_ / "zip.h5", "PK\x03\x04" + std::string(500, '\1'))),
               HasSubstr("another kind"));
   for (const auto& [name, format, version] :
        {std::tuple{"checkpoint.h5", "rnnsearch-checkpoint", storage::kFormatVersion},
         {"earlier.h5", kCorpusFormat, storage::kFormatVersion - 1}}) {
-    storage::SealedWriter writer(scratch / name);
+    storage::SealedWriter writer(scratch_ / name);
     storage::write_format(writer.file(), format);
     writer.file().write_attribute("/", "format_version", version);
     writer.publish();
   }
-  EXPECT_THAT(refusal(scratch / "checkpoint.h5"),
+  EXPECT_THAT(refusal(scratch_ / "checkpoint.h5"),
               AllOf(HasSubstr("rnnsearch-checkpoint"), HasSubstr("rnnsearch-corpus")));
-  EXPECT_THAT(refusal(scratch / "earlier.h5"), AllOf(HasSubstr("version 4"), HasSubstr("rnnsearch prepare")));
+  EXPECT_THAT(refusal(scratch_ / "earlier.h5"), AllOf(HasSubstr("version 4"), HasSubstr("rnnsearch prepare")));
 }
 
 /// A sealed file, good unless told otherwise.
@@ -91,13 +90,7 @@ struct Content {
 
 std::string refusal_of(const Content& content) {
   const Scratch scratch;
-  {
-    storage::SealedWriter writer(scratch / "corpus.h5");
-    storage::File& file = writer.file();
-    storage::write_format(file, kCorpusFormat);
-    file.write_attribute("/", "fingerprint", "0");
-    write_pipeline(file, {});
-    write_selection(file, {});
+  write_corpus(scratch / "corpus.h5", [&](storage::File& file) {
     for (const std::string side : {"source", "target"}) {
       file.write_texts("/vocabulary/" + side, content.vocabulary);
       file.write<std::uint64_t>("/vocabulary/" + side + "_count",
@@ -108,15 +101,14 @@ std::string refusal_of(const Content& content) {
     file.write<WordId>(content.train + "/source_words", content.source_words);
     file.write<WordId>(content.train + "/target_words", content.target_words);
     file.write<float>("/train/weights", content.weights);
-    writer.publish();
-  }
+  });
   return message_of([&] {
     const Corpus corpus(scratch / "corpus.h5");
     corpus.read_pairs(0, corpus.train_pairs());
   });
 }
 
-TEST(Corpus, IsRefusedWhenItsPartsDoNotAgree) {
+TEST_F(CorpusFile, IsRefusedWhenItsPartsDoNotAgree) {
   EXPECT_EQ(refusal_of({}), "nothing was thrown");
   Content content;
   content.source_offset = {0, 2, 4};

@@ -272,12 +272,8 @@ TEST(SyntheticBatches, AreWholeAndOfTheGivenLengths) {
     EXPECT_EQ(batch.batch_pairs, 7);
     EXPECT_EQ(batch.batch_source_words, batch.source.words.size());
     EXPECT_EQ(batch.batch_target_words, batch.target.words.size());
-    std::size_t longest = 0, shortest = 100;
-    for (std::size_t i = 0; i < 7; ++i) {
-      EXPECT_EQ(batch.source.length(i) + batch.target.length(i), 31);
-      longest = std::max({longest, batch.source.length(i), batch.target.length(i)});
-      shortest = std::min(shortest, std::max(batch.source.length(i), batch.target.length(i)));
-    }
+    for (std::size_t i = 0; i < 7; ++i) EXPECT_EQ(batch.source.length(i) + batch.target.length(i), 31);
+    const auto [shortest, longest] = std::ranges::minmax(lengths_of(batch));
     narrow += longest - shortest <= 4 ? 1 : 0;
     for (const WordId word : batch.source.words) EXPECT_TRUE(2 < word && word < 1000);
     for (const WordId word : batch.target.words) EXPECT_EQ(word, 3);

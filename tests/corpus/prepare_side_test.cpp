@@ -7,10 +7,9 @@
 namespace rnnsearch::corpus {
 namespace {
 
-TEST(Prepare, KeepsTheLinksOfThePairsThatItKeeps) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a b\na b c d\nc\n\na a\n", "x\ny\nx y\nx\ny y\n");
-  options.train[0].alignments = write_text(scratch / "links", "1-0 0-0\n3-0\n0-1\nof a pair that is dropped\n\n");
+TEST_F(Prepare, KeepsTheLinksOfThePairsThatItKeeps) {
+  PrepareOptions options = text_options(scratch_, "a b\na b c d\nc\n\na a\n", "x\ny\nx y\nx\ny y\n");
+  options.train[0].alignments = write_text(scratch_ / "links", "1-0 0-0\n3-0\n0-1\nof a pair that is dropped\n\n");
   options.cleaning.max_length = 3;
   const std::string with = prepare(options).fingerprint;
   const Corpus corpus(options.output);
@@ -24,7 +23,7 @@ TEST(Prepare, KeepsTheLinksOfThePairsThatItKeeps) {
   EXPECT_THAT(corpus.read_pairs(1, 2).links[0], ElementsAre(0, 1));
 
   options.overwrite = true;
-  options.train[0].alignments = write_text(scratch / "links", "1-0\n\n0-1\n\n\n");
+  options.train[0].alignments = write_text(scratch_ / "links", "1-0\n\n0-1\n\n\n");
   EXPECT_NE(prepare(options).fingerprint, with);
   options.train[0].alignments.clear();
   const std::string without = prepare(options).fingerprint;
@@ -33,11 +32,10 @@ TEST(Prepare, KeepsTheLinksOfThePairsThatItKeeps) {
   EXPECT_TRUE(Corpus(options.output).read_pairs(0, 3).links.empty());
 }
 
-TEST(Prepare, RefusesLinksThatAreNoneOfTheirPairs) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a b\nc\n", "x\ny\n");
+TEST_F(Prepare, RefusesLinksThatAreNoneOfTheirPairs) {
+  PrepareOptions options = text_options(scratch_, "a b\nc\n", "x\ny\n");
   const auto said_of = [&](const std::string& links) {
-    options.train[0].alignments = write_text(scratch / "links", links);
+    options.train[0].alignments = write_text(scratch_ / "links", links);
     return message_of([&] { prepare(options); });
   };
   EXPECT_THAT(
@@ -51,8 +49,7 @@ TEST(Prepare, RefusesLinksThatAreNoneOfTheirPairs) {
 }
 
 /// Links of words give the corpus that the links of subwords give, into which a script maps them.
-TEST(Prepare, LinksEachSubwordOfAWordWithEachOfTheOther) {
-  const Scratch scratch;
+TEST_F(Prepare, LinksEachSubwordOfAWordWithEachOfTheOther) {
   Random random(11);
   std::string text[2], links;
   for (int i = 0; i < 3000; ++i) {
@@ -67,9 +64,9 @@ TEST(Prepare, LinksEachSubwordOfAWordWithEachOfTheOther) {
       links += fmt::format("{}-{} ", random.below(words[0]), random.below(words[1]));
     links += "\n";
   }
-  PrepareOptions options = text_options(scratch, text[0], text[1]);
-  options.train[0].alignments = write_text(scratch / "links", links);
-  const auto codes = write_text(scratch / "codes", "a b\na a\ne f\ng h</w>\n");
+  PrepareOptions options = text_options(scratch_, text[0], text[1]);
+  options.train[0].alignments = write_text(scratch_ / "links", links);
+  const auto codes = write_text(scratch_ / "codes", "a b\na a\ne f\ng h</w>\n");
   for (const std::string subwords : {"unigram", "bpe", "codes"}) {
     options.subwords = {};
     options.source_words = options.target_words = std::nullopt;
@@ -79,8 +76,8 @@ TEST(Prepare, LinksEachSubwordOfAWordWithEachOfTheOther) {
       options.subwords.learned = subwords;
       options.source_words = options.target_words = 290;
     }
-    options.output = scratch / (subwords + ".h5");
-    options.train[0].alignments = scratch / "links";
+    options.output = scratch_ / (subwords + ".h5");
+    options.train[0].alignments = scratch_ / "links";
     options.alignments_of = "words";
     const std::string of_words = prepare(options).fingerprint;
 
@@ -108,27 +105,26 @@ TEST(Prepare, LinksEachSubwordOfAWordWithEachOfTheOther) {
       mapped += "\n";
     }
     EXPECT_GT(mapped.size(), 3 * links.size() / 2) << "words are not split, so this shows nothing";
-    options.train[0].alignments = write_text(scratch / "mapped", mapped);
+    options.train[0].alignments = write_text(scratch_ / "mapped", mapped);
     options.alignments_of = "subwords";
-    options.output = scratch / (subwords + "-mapped.h5");
+    options.output = scratch_ / (subwords + "-mapped.h5");
     EXPECT_EQ(prepare(options).fingerprint, of_words) << subwords;
     options.alignments_of = "words";
-    options.output = scratch / "refused.h5";
+    options.output = scratch_ / "refused.h5";
     EXPECT_THAT(message_of([&] { prepare(options); }),
                 testing::ContainsRegex("mapped line [0-9]+: the link [0-9]+-[0-9]+ is past the [0-9] words of the .*; "
                                        "with --alignments-of words"));
   }
 }
 
-TEST(Prepare, KeepsTheWeightsOfThePairsThatItKeeps) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a b\na b c d\nc\n\na a\n", "x\ny\nx y\nx\ny y\n");
+TEST_F(Prepare, KeepsTheWeightsOfThePairsThatItKeeps) {
+  PrepareOptions options = text_options(scratch_, "a b\na b c d\nc\n\na a\n", "x\ny\nx y\nx\ny y\n");
   options.cleaning.max_length = 3;
   const std::string without = prepare(options).fingerprint;
   EXPECT_FALSE(Corpus(options.output).has_weights());
   EXPECT_THAT(Corpus(options.output).read_pairs(0, 3).weights, ElementsAre(1, 1, 1));
   options.overwrite = true;
-  options.train[0].weights = write_text(scratch / "weights",
+  options.train[0].weights = write_text(scratch_ / "weights",
                                         "\xef\xbb\xbf"
                                         "0.25\r\n7\n0\n8\n1e-3");
   const std::string with = prepare(options).fingerprint;
@@ -139,20 +135,19 @@ TEST(Prepare, KeepsTheWeightsOfThePairsThatItKeeps) {
     EXPECT_THAT(corpus.read_pairs(0, 3).weights, ElementsAre(0.25F, 0, 1e-3F));
     EXPECT_THAT(corpus.read_pairs(1, 1).weights, ElementsAre(0));
   }
-  options.train.push_back({scratch / "train.src", scratch / "train.tgt"});
+  options.train.push_back({scratch_ / "train.src", scratch_ / "train.tgt"});
   prepare(options);
   EXPECT_THAT(Corpus(options.output).read_pairs(0, 6).weights, ElementsAre(0.25F, 0, 1e-3F, 1, 1, 1))
       << "a text without weights has those of 1";
   options.train.pop_back();
-  options.train[0].weights = write_text(scratch / "weights", "0.25\n7\n0\n8\n2e-3");
+  options.train[0].weights = write_text(scratch_ / "weights", "0.25\n7\n0\n8\n2e-3");
   EXPECT_NE(prepare(options).fingerprint, with);
 }
 
-TEST(Prepare, RefusesWhatIsNoWeight) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a b\nc\n", "x\ny\n");
+TEST_F(Prepare, RefusesWhatIsNoWeight) {
+  PrepareOptions options = text_options(scratch_, "a b\nc\n", "x\ny\n");
   const auto said_of = [&](const std::string& weights) {
-    options.train[0].weights = write_text(scratch / "weights", weights);
+    options.train[0].weights = write_text(scratch_ / "weights", weights);
     return message_of([&] { prepare(options); });
   };
   for (const char* weight : {"nan", "inf", "-1", "-inf", "1e39", "1e999", "", "0,5", "1 1", "one", "0x1", "\x1b[2J"})
@@ -162,21 +157,20 @@ TEST(Prepare, RefusesWhatIsNoWeight) {
   EXPECT_THAT(said_of("1\n"),
               AllOf(HasSubstr("weights has 1 lines"), HasSubstr("has 2"), HasSubstr("weight of pair i")));
   EXPECT_THAT(said_of("1\n1\n1\n"), AllOf(HasSubstr("weights has 3 lines"), HasSubstr("has 2")));
-  options.train[0].alignments = write_text(scratch / "links", "0-0\n\n");
+  options.train[0].alignments = write_text(scratch_ / "links", "0-0\n\n");
   EXPECT_THAT(said_of("1\n"), HasSubstr("weights has 1 lines"));
   EXPECT_FALSE(std::filesystem::exists(options.output));
 }
 
-TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
-  const Scratch scratch;
-  PrepareOptions all = text_options(scratch, "b a a d\nc b a\n", "x\nx y\n");
+TEST_F(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
+  PrepareOptions all = text_options(scratch_, "b a a d\nc b a\n", "x\nx y\n");
   all.source_words = 6;
   prepare(all);
   PrepareOptions part = all;
   part.source_words = {};
   part.cleaning.max_length = 3;
   part.vocabulary_of = all.output;
-  part.output = scratch / "part.h5";
+  part.output = scratch_ / "part.h5";
   const PrepareReport report = prepare(part);
   const Corpus corpus(part.output);
   EXPECT_EQ(corpus.source_vocabulary().words(), Corpus(all.output).source_vocabulary().words());
@@ -186,9 +180,9 @@ TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   EXPECT_EQ(report.source.unknown_words, 0u);
   EXPECT_EQ(words_of(corpus.read_pairs(0, 1).target[0], corpus.target_vocabulary()), "x y");
 
-  PrepareOptions other = text_options(scratch, "e a\n", "x z\n");
+  PrepareOptions other = text_options(scratch_, "e a\n", "x z\n");
   other.vocabulary_of = all.output;
-  other.output = scratch / "other.h5";
+  other.output = scratch_ / "other.h5";
   EXPECT_EQ(prepare(other).source.unknown_words, 1u);
   EXPECT_THAT(Corpus(other.output).source_vocabulary().counts(), ElementsAre(1, 0, 1, 1, 0, 0));
   other.pipeline.lowercase = true;
@@ -209,9 +203,8 @@ TEST(Prepare, TakesTheVocabulariesOfAnotherCorpus) {
   EXPECT_THAT(message_of([&] { prepare(other); }), HasSubstr("one of the input files"));
 }
 
-TEST(Prepare, MakesOneVocabularyOfBothSides) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "b a a d\nc b a\n", "x x b\nx y c c\n");
+TEST_F(Prepare, MakesOneVocabularyOfBothSides) {
+  PrepareOptions options = text_options(scratch_, "b a a d\nc b a\n", "x x b\nx y c c\n");
   options.joint_vocabulary = true;
   options.target_words = 7;  // of x 3, a 3, b 3, c 3, d 1, y 1
   const PrepareReport report = prepare(options);
@@ -231,7 +224,7 @@ TEST(Prepare, MakesOneVocabularyOfBothSides) {
   more.joint_vocabulary = false;
   more.target_words = {};
   more.vocabulary_of = options.output;
-  more.output = scratch / "more.h5";
+  more.output = scratch_ / "more.h5";
   prepare(more);
   EXPECT_TRUE(Corpus(more.output).joint_vocabulary());
   more.joint_vocabulary = true;

@@ -12,16 +12,15 @@
 namespace rnnsearch::corpus {
 namespace {
 
-TEST(Prepare, WritesWhatTheTextHolds) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "b a a\r\nc b a\n", "x\nx y\n");
+TEST_F(Prepare, WritesWhatTheTextHolds) {
+  PrepareOptions options = text_options(scratch_, "b a a\r\nc b a\n", "x\nx y\n");
   options.pipeline.source_language = "en";
   options.pipeline.target_language = "fr";
   options.dev = EvaluationFiles{
-      "", write_text(scratch / "dev.src", "A  a\n\nzz b"), {write_text(scratch / "dev.tgt", "x\ny y\n\n")}};
+      "", write_text(scratch_ / "dev.src", "A  a\n\nzz b"), {write_text(scratch_ / "dev.tgt", "x\ny y\n\n")}};
   options.tests.push_back({"news",
-                           write_text(scratch / "news.src", "c\n"),
-                           {write_text(scratch / "news.1", "y X\n"), write_text(scratch / "news.2", "second\n")}});
+                           write_text(scratch_ / "news.src", "c\n"),
+                           {write_text(scratch_ / "news.1", "y X\n"), write_text(scratch_ / "news.2", "second\n")}});
   const PrepareReport report = prepare(options);
   EXPECT_EQ(report.pairs_kept, 2u);
   EXPECT_EQ(report.source.words, 6u);
@@ -56,9 +55,8 @@ TEST(Prepare, WritesWhatTheTextHolds) {
   EXPECT_THAT(message_of([&] { corpus.read_set("tests"); }), AllOf(HasSubstr("'tests'"), HasSubstr("dev, test/news")));
 }
 
-TEST(Prepare, CountsEveryDroppedPairByItsReason) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a\n \t\n\na b c d\na\na b c\n", "x\nx\n\nx\nx y x y\nx y x\n");
+TEST_F(Prepare, CountsEveryDroppedPairByItsReason) {
+  PrepareOptions options = text_options(scratch_, "a\n \t\n\na b c d\na\na b c\n", "x\nx\n\nx\nx y x y\nx y x\n");
   options.cleaning.max_length = 3;
   const PrepareReport report = prepare(options);
   EXPECT_EQ(report.pairs_read, 6u);
@@ -70,9 +68,8 @@ TEST(Prepare, CountsEveryDroppedPairByItsReason) {
   EXPECT_EQ(report.source.words, 4u) << "dropped pairs do not count";
 }
 
-TEST(Prepare, KeepsEmptyTargetsWhereAsked) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a b\n\na\nb\n", "x\nx\n\ny\n");
+TEST_F(Prepare, KeepsEmptyTargetsWhereAsked) {
+  PrepareOptions options = text_options(scratch_, "a b\n\na\nb\n", "x\nx\n\ny\n");
   options.cleaning.keep_empty_targets = true;
   options.cleaning.max_ratio = 5;  // an empty target has no ratio
   const PrepareReport report = prepare(options);
@@ -89,10 +86,9 @@ TEST(Prepare, KeepsEmptyTargetsWhereAsked) {
   EXPECT_THAT(corpus.read_lengths(0, 3)[1], ElementsAre(1, 0, 1));
 }
 
-TEST(Prepare, CleansAndRemembersWhatItDropped) {
-  const Scratch scratch;
+TEST_F(Prepare, CleansAndRemembersWhatItDropped) {
   PrepareOptions options =
-      text_options(scratch, "a b\n\na\na b c d e f\na b c d e\na b\nда нет a\nнет\n12 .\na b\na b \n",
+      text_options(scratch_, "a b\n\na\na b c d e f\na b c d e\na b\nда нет a\nнет\n12 .\na b\na b \n",
                    "x y\nx\n\nx\nx y\na b\nx y z\ny z\n7 .\nx y\nx y\n");
   options.cleaning.max_length = 5;
   options.cleaning.max_ratio = 2;
@@ -114,8 +110,8 @@ TEST(Prepare, CleansAndRemembersWhatItDropped) {
   options.overwrite = true;
   options.cleaning.target_script = "Greek";
   EXPECT_EQ(prepare(options).dropped[Drop::kTargetScript], 3u) << "the first reason that holds counts";
-  write_text(scratch / "train.src", "a\nb\n");
-  write_text(scratch / "train.tgt", "x\ny\n");
+  write_text(scratch_ / "train.src", "a\nb\n");
+  write_text(scratch_ / "train.tgt", "x\ny\n");
   EXPECT_THAT(message_of([&] { prepare(options); }),
               AllOf(HasSubstr("none of the 2 pairs"), HasSubstr("2: target in another script")));
   options.cleaning.source_script = "klingonese";
@@ -128,14 +124,13 @@ TEST(Prepare, CleansAndRemembersWhatItDropped) {
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("script-share is 0"));
 }
 
-TEST(Prepare, DropsRepeatedPairsInAnyMemory) {
-  const Scratch scratch;
+TEST_F(Prepare, DropsRepeatedPairsInAnyMemory) {
   std::string source, target;
   for (int i = 0; i < 20000; ++i) {  // pairs 0 to 6999, again and again; the target alone differs in some
     source += fmt::format("s{}\n", i % 3500);
     target += fmt::format("t{}\n", i % 7000);
   }
-  PrepareOptions options = text_options(scratch, source, target);
+  PrepareOptions options = text_options(scratch_, source, target);
   options.cleaning.drop_repeated = true;
   EXPECT_EQ(prepare(options).dropped[Drop::kRepeated], 13000u);
   const std::string digest = storage::sealed_digest(options.output, "corpus");
@@ -145,9 +140,8 @@ TEST(Prepare, DropsRepeatedPairsInAnyMemory) {
   EXPECT_EQ(storage::sealed_digest(options.output, "corpus"), digest);
 }
 
-TEST(Prepare, KeepsTheMostFrequentWordsAndBreaksTiesByBytes) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "d c b b a\n", "x\n");
+TEST_F(Prepare, KeepsTheMostFrequentWordsAndBreaksTiesByBytes) {
+  PrepareOptions options = text_options(scratch_, "d c b b a\n", "x\n");
   options.source_words = 6;
   const PrepareReport report = prepare(options);
   const Corpus corpus(options.output);
@@ -157,9 +151,8 @@ TEST(Prepare, KeepsTheMostFrequentWordsAndBreaksTiesByBytes) {
   EXPECT_DOUBLE_EQ(report.source.coverage(), 0.8);
 }
 
-TEST(Prepare, MakesWordsSpelledLikeSpecialSymbolsUnknown) {
-  const Scratch scratch;
-  const PrepareOptions options = text_options(scratch, "<s> a </s>\n", "<unk> x\n");
+TEST_F(Prepare, MakesWordsSpelledLikeSpecialSymbolsUnknown) {
+  const PrepareOptions options = text_options(scratch_, "<s> a </s>\n", "<unk> x\n");
   prepare(options);
   const Corpus corpus(options.output);
   EXPECT_EQ(corpus.source_vocabulary().size(), 4u);
@@ -168,9 +161,8 @@ TEST(Prepare, MakesWordsSpelledLikeSpecialSymbolsUnknown) {
   EXPECT_THAT(block.target.words, ElementsAre(kUnknown, 3));
 }
 
-TEST(Prepare, SplitsLinesAtLineFeedsAlone) {
-  const Scratch scratch;
-  const PrepareOptions options = text_options(scratch,
+TEST_F(Prepare, SplitsLinesAtLineFeedsAlone) {
+  const PrepareOptions options = text_options(scratch_,
                                               "\xef\xbb\xbf"
                                               "a\x0c"
                                               "b\xe2\x80\xa8"
@@ -182,9 +174,8 @@ TEST(Prepare, SplitsLinesAtLineFeedsAlone) {
   EXPECT_EQ(words_of(corpus.read_pairs(0, 1).source[0], corpus.source_vocabulary()), "a b c");
 }
 
-TEST(Prepare, UsesTheWordTokenizerByDefault) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "Hello, world.\n", "x\n");
+TEST_F(Prepare, UsesTheWordTokenizerByDefault) {
+  PrepareOptions options = text_options(scratch_, "Hello, world.\n", "x\n");
   options.pipeline = {};
   options.pipeline.lowercase = true;
   prepare(options);
@@ -193,9 +184,8 @@ TEST(Prepare, UsesTheWordTokenizerByDefault) {
   EXPECT_NE(corpus.source_vocabulary().id("hello"), kUnknown);
 }
 
-TEST(Prepare, GivesTheSameFileForTheSameContentAndAnotherFingerprintForOther) {
-  const Scratch scratch;
-  PrepareOptions options = tiny_options(scratch, 50);
+TEST_F(Prepare, GivesTheSameFileForTheSameContentAndAnotherFingerprintForOther) {
+  PrepareOptions options = tiny_options(scratch_, 50);
   options.overwrite = true;
   const std::string fingerprint = prepare(options).fingerprint;
   const std::string bytes = read_file(options.output);
@@ -208,10 +198,9 @@ TEST(Prepare, GivesTheSameFileForTheSameContentAndAnotherFingerprintForOther) {
   EXPECT_NE(prepare(options).fingerprint, fingerprint);
 }
 
-TEST(Prepare, ReportsItsProgressToTheEnd) {
-  const Scratch scratch;
+TEST_F(Prepare, ReportsItsProgressToTheEnd) {
   std::vector<PrepareProgress> steps;
-  prepare(tiny_options(scratch, 10), [&](const PrepareProgress& step) { steps.push_back(step); });
+  prepare(tiny_options(scratch_, 10), [&](const PrepareProgress& step) { steps.push_back(step); });
   ASSERT_EQ(steps.size(), 2u);
   for (const PrepareProgress& step : steps) {
     EXPECT_EQ(step.bytes, step.total_bytes);
@@ -228,7 +217,7 @@ struct Refusal {
   std::vector<std::string> said;
 };
 
-TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
+TEST_F(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
   const auto as_it_is = [](PrepareOptions&, const Scratch&) {};
   const auto with_dev = [](auto& o, auto& s) { o.dev = EvaluationFiles{"dev", s / "dev.src", {s / "dev.tgt"}}; };
   const auto with_test = [](const std::string& name, const std::vector<std::string>& references) {
@@ -297,9 +286,8 @@ TEST(Prepare, RefusesHostileInputInOneSentenceAndWritesNothing) {
   }
 }
 
-TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a b\n", "x\n");
+TEST_F(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
+  PrepareOptions options = text_options(scratch_, "a b\n", "x\n");
   const auto write = [&](const PrepareProgress& progress) {
     if (progress.pass == 2) write_text(options.output, "of another");
   };
@@ -311,16 +299,15 @@ TEST(Prepare, RefusesToReplaceWhatAnotherProcessWroteMeanwhile) {
   EXPECT_GT(Corpus(options.output).train_pairs(), 0u);
 }
 
-TEST(Prepare, ReplacesAFileOnlyWhenAskedAndOnlyByAWholeOne) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a b\n", "x\n");
+TEST_F(Prepare, ReplacesAFileOnlyWhenAskedAndOnlyByAWholeOne) {
+  PrepareOptions options = text_options(scratch_, "a b\n", "x\n");
   write_text(options.output, "former");
   EXPECT_THAT(message_of([&] { prepare(options); }), AllOf(HasSubstr("already exists"), HasSubstr("--overwrite")));
   options.overwrite = true;
-  write_text(scratch / "train.src", "\xff\n");
+  write_text(scratch_ / "train.src", "\xff\n");
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("UTF-8"));
   EXPECT_EQ(read_file(options.output), "former");
-  write_text(scratch / "train.src", "a b\n");
+  write_text(scratch_ / "train.src", "a b\n");
   prepare(options);
   EXPECT_EQ(Corpus(options.output).train_pairs(), 1u);
   options.output = options.train[0].target;
@@ -328,9 +315,8 @@ TEST(Prepare, ReplacesAFileOnlyWhenAskedAndOnlyByAWholeOne) {
   EXPECT_EQ(read_file(options.train[0].target), "x\n");
 }
 
-TEST(Prepare, LeavesACorpusThatItWouldWriteAgainAndSaysHowAnotherOneDiffers) {
-  const Scratch scratch;
-  const PrepareOptions first = tiny_options(scratch, 200);
+TEST_F(Prepare, LeavesACorpusThatItWouldWriteAgainAndSaysHowAnotherOneDiffers) {
+  const PrepareOptions first = tiny_options(scratch_, 200);
   EXPECT_FALSE(prepare(first).unchanged);
   const std::string bytes = read_file(first.output);
   EXPECT_TRUE(prepare(first).unchanged);
@@ -365,9 +351,8 @@ TEST(Prepare, LeavesACorpusThatItWouldWriteAgainAndSaysHowAnotherOneDiffers) {
   EXPECT_TRUE(read_file(first.output) == bytes);
 }
 
-TEST(Prepare, WritesTheSameBytesOnAnyNumberOfThreadsAndInAnyMemory) {
-  const Scratch scratch;
-  PrepareOptions options = tiny_options(scratch, 20000);  // blocks, and pieces in them
+TEST_F(Prepare, WritesTheSameBytesOnAnyNumberOfThreadsAndInAnyMemory) {
+  PrepareOptions options = tiny_options(scratch_, 20000);  // blocks, and pieces in them
   options.overwrite = true;
   options.source_words = 5000;
   prepare(options);
@@ -382,44 +367,41 @@ TEST(Prepare, WritesTheSameBytesOnAnyNumberOfThreadsAndInAnyMemory) {
   set_thread_count(threads);
 }
 
-TEST(Prepare, TakesTextsInPiecesAndAsTabSeparatedValues) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a b\nc\nd e\n", "x\ny z\nw\n");
+TEST_F(Prepare, TakesTextsInPiecesAndAsTabSeparatedValues) {
+  PrepareOptions options = text_options(scratch_, "a b\nc\nd e\n", "x\ny z\nw\n");
   prepare(options);
   const std::string fingerprint = Corpus(options.output).fingerprint();
   options.overwrite = true;
-  options.train = {{write_text(scratch / "1.src", "a b\n"), write_text(scratch / "1.tgt", "x")},
-                   {write_text(scratch / "2.tsv",
+  options.train = {{write_text(scratch_ / "1.src", "a b\n"), write_text(scratch_ / "1.tgt", "x")},
+                   {write_text(scratch_ / "2.tsv",
                                "\xef\xbb\xbf"
                                "c\ty z\tanother column\nd e\tw\r\n"),
                     {}}};
   EXPECT_EQ(prepare(options).pairs_kept, 3u);
   EXPECT_EQ(Corpus(options.output).fingerprint(), fingerprint);
-  write_text(scratch / "2.tsv", "c\ty z\nabc\t\xff\n");
+  write_text(scratch_ / "2.tsv", "c\ty z\nabc\t\xff\n");
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("2.tsv, line 2, byte 5"));
-  write_text(scratch / "2.tsv", "c\ty z\nd e w\n");
+  write_text(scratch_ / "2.tsv", "c\ty z\nd e w\n");
   EXPECT_THAT(message_of([&] { prepare(options); }), AllOf(HasSubstr("2.tsv line 2"), HasSubstr("no tab")));
 }
 
-TEST(Prepare, NamesTheFirstBadLineWhoeverFindsOneFirst) {
-  const Scratch scratch;
+TEST_F(Prepare, NamesTheFirstBadLineWhoeverFindsOneFirst) {
   std::string source, target;
   for (int i = 0; i < 3000; ++i) source += "a\n", target += i % 100 == 57 ? "\xff\n" : "x\n";
-  const PrepareOptions options = text_options(scratch, source, target);
+  const PrepareOptions options = text_options(scratch_, source, target);
   for (int i = 0; i < 5; ++i) EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("train.tgt, line 58, "));
 }
 
-TEST(Prepare, NamesABadLineBeforeOneThatCannotBeRead) {
-  const Scratch scratch;
-  PrepareOptions options = text_options(scratch, "a\n\xff\nc\n", "x\ny\nz\nno source\n");
+TEST_F(Prepare, NamesABadLineBeforeOneThatCannotBeRead) {
+  PrepareOptions options = text_options(scratch_, "a\n\xff\nc\n", "x\ny\nz\nno source\n");
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("train.src, line 2, byte 1: not valid UTF-8"));
-  options.train = {{write_text(scratch / "both.tsv", std::string("a\tx\n\xff\ty\nno tab\n")), {}}};
+  options.train = {{write_text(scratch_ / "both.tsv", std::string("a\tx\n\xff\ty\nno tab\n")), {}}};
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("both.tsv, line 2, byte 1: not valid UTF-8"));
-  write_text(scratch / "both.tsv", "a\tx\nno tab\n\xff\ty\n");
+  write_text(scratch_ / "both.tsv", "a\tx\nno tab\n\xff\ty\n");
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("both.tsv line 2 has no tab"));
 }
 
-TEST(Prepare, NoticesTextThatChangesWhileItIsRead) {
+TEST_F(Prepare, NoticesTextThatChangesWhileItIsRead) {
   for (const auto& [source, target] : {std::pair("b a\nc\n", "x\ny\n"), {"a b\nc\nd\n", "x\ny\nz\n"}}) {
     for (const int pass : {0, 1}) {
       const Scratch scratch;

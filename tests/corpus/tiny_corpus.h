@@ -3,15 +3,14 @@
 
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/corpus/batches.h"
+#include "rnnsearch/corpus/format.h"
 #include "rnnsearch/corpus/prepare.h"
+#include "rnnsearch/storage/sealed_file.h"
 #include "tests/support/test.h"
 
 namespace rnnsearch::corpus {
 
-inline std::filesystem::path write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-  return path;
-}
+using Prepare = ScratchTest;
 
 inline PrepareOptions text_options(const Scratch& scratch, const std::string& source, const std::string& target) {
   PrepareOptions options;
@@ -53,6 +52,25 @@ inline PrepareOptions tiny_options(const Scratch& scratch, std::size_t pairs, st
   PrepareOptions options = text_options(scratch, source, target);
   options.source_words = std::nullopt;
   return options;
+}
+
+/// The words of the longer side of each pair.
+inline std::vector<std::size_t> lengths_of(const BatchSlice& slice) {
+  std::vector<std::size_t> lengths;
+  for (std::size_t i = 0; i < slice.source.size(); ++i)
+    lengths.push_back(std::max(slice.source.length(i), slice.target.length(i)));
+  return lengths;
+}
+
+/// Writes a sealed corpus whose vocabularies and pairs `write` writes.
+inline void write_corpus(const std::filesystem::path& path, const std::function<void(storage::File&)>& write) {
+  storage::SealedWriter writer(path);
+  storage::write_format(writer.file(), kCorpusFormat);
+  writer.file().write_attribute("/", "fingerprint", "0");
+  write_pipeline(writer.file(), {});
+  write_selection(writer.file(), {});
+  write(writer.file());
+  writer.publish();
 }
 
 /// Writes some links for each pair of these files, and returns the name of the file: of pair i links that can be told
