@@ -2,10 +2,10 @@
 
 #include <csignal>
 
-#include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/signals.h"
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/comm/shard_tree.h"
+#include "tests/support/floats.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/test.h"
 #include "tests/support/watchdog.h"
@@ -17,13 +17,7 @@ using support::communicator;
 
 std::vector<float> values_of_this_rank(std::size_t count) {
   Random random(11, static_cast<std::uint64_t>(communicator().rank()));
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(random.normal());
-  return values;
-}
-
-std::string bytes_of(const std::vector<float>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+  return normal_floats(random, count);
 }
 
 TEST(Communicator, UnitesTheBitsOfAllRanks) {

@@ -1,8 +1,8 @@
 #include "comm/exchange.h"
 
 #include "comm/progress_thread.h"
-#include "rnnsearch/base/portable.h"
 #include "tests/support/communicator.h"
+#include "tests/support/floats.h"
 #include "tests/support/test.h"
 
 namespace rnnsearch::comm {
@@ -12,9 +12,7 @@ using support::communicator;
 
 std::vector<float> values_of(int rank, std::size_t count, std::uint64_t seed = 5) {
   Random random(seed, static_cast<std::uint64_t>(rank));
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(random.normal());
-  return values;
+  return normal_floats(random, count);
 }
 
 void finish(Exchange& exchange) {
@@ -34,23 +32,13 @@ class OnGrids : public testing::TestWithParam<Shape> {
   }
 };
 
-// Neighbours in pairs, level by level (shard_tree.h).
-std::vector<float> sum_in_pairs(std::uint64_t first, std::uint64_t end, std::size_t count) {
+std::vector<float> sum_of_shards(std::uint64_t first, std::uint64_t end, std::size_t count) {
   std::vector<std::vector<float>> level;
   for (std::uint64_t shard = first; shard < end; ++shard) {
     level.push_back(values_of(static_cast<int>(shard), count));
     if (count > 0 && shard % 2 == 0) level.back()[0] = -0.0F;
   }
-  while (level.size() > 1) {
-    std::vector<std::vector<float>> next;
-    for (std::size_t i = 0; i < level.size(); i += 2) {
-      next.push_back(level[i]);
-      if (i + 1 == level.size()) continue;
-      for (std::size_t k = 0; k < count; ++k) next.back()[k] = level[i][k] + level[i + 1][k];
-    }
-    level = next;
-  }
-  return level.front();
+  return sum_in_pairs(level);
 }
 
 TEST_P(OnGrids, SumsRanksInAnOrderThatDoesNotDependOnTheGrid) {
@@ -61,7 +49,7 @@ TEST_P(OnGrids, SumsRanksInAnOrderThatDoesNotDependOnTheGrid) {
     if (count > 0 && communicator().rank() % 2 == 0) values[0] = -0.0F;
     exchange.begin(MPI_COMM_WORLD, grid, count, {values});
     finish(exchange);
-    const auto expected = sum_in_pairs(0, static_cast<std::uint64_t>(communicator().size()), count);
+    const auto expected = sum_of_shards(0, static_cast<std::uint64_t>(communicator().size()), count);
     EXPECT_TRUE(count == 0 || std::memcmp(values.data(), expected.data(), count * sizeof(float)) == 0) << count;
   }
 }
@@ -76,11 +64,11 @@ TEST_P(OnGrids, SumsShardsInAnOrderThatDoesNotDependOnTheRanks) {
     const auto nodes = tree.nodes_of(tree.shards_of(static_cast<std::uint64_t>(communicator().rank()), 1, ranks));
     for (const std::size_t count : {0, 1, 17, 33, 1000, 100'003}) {
       std::vector<std::vector<float>> sums;
-      for (const auto& [first, end] : nodes) sums.push_back(sum_in_pairs(first, end, count));
+      for (const auto& [first, end] : nodes) sums.push_back(sum_of_shards(first, end, count));
       Exchange::Block block{sums.back(), tree.shards(), {sums.begin(), sums.end() - 1}};
       exchange.begin(MPI_COMM_WORLD, grid, number++, block);
       finish(exchange);
-      const auto expected = sum_in_pairs(0, tree.shards(), count);
+      const auto expected = sum_of_shards(0, tree.shards(), count);
       EXPECT_TRUE(count == 0 || std::memcmp(sums.back().data(), expected.data(), count * sizeof(float)) == 0)
           << each << " shards for each rank, " << count << " values";
     }

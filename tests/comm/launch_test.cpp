@@ -3,29 +3,19 @@
 #include "comm/progress_thread.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/comm/meet.h"
+#include "tests/support/communicator.h"
 #include "tests/support/test.h"
 
 namespace rnnsearch::comm {
 namespace {
 
+using support::lookup_in;
 using Variables = std::map<std::string, std::string>;
-
-Lookup lookup_in(const Variables& variables) {
-  return [&variables](const char* name) -> const char* {
-    const auto found = variables.find(name);
-    return found == variables.end() ? nullptr : found->second.c_str();
-  };
-}
 
 Launch launch_in(const Variables& variables) { return launch_of(lookup_in(variables)); }
 
 std::string refusal(const Variables& variables, int ranks, const std::string& mpi = "Open MPI v4.1.4") {
-  try {
-    check_launch(lookup_in(variables), ranks, mpi);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return message_of([&] { check_launch(lookup_in(variables), ranks, mpi); });
 }
 
 Variables operator+(Variables one, const Variables& other) {
@@ -143,10 +133,10 @@ TEST(Launch, AcceptsOneRankThatWasAskedForAndSeveral) {
                               {{"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "2"}, {"SLURM_STEP_NUM_TASKS", "1"}},
                               {{"SLURM_NTASKS", "1"}},
                               {}}) {
-    EXPECT_EQ(refusal(variables, 1), "");
+    EXPECT_EQ(refusal(variables, 1), "nothing was thrown");
   }
-  EXPECT_EQ(refusal(kStepOfFour + Variables{{"PMIX_RANK", "3"}}, 4), "");
-  EXPECT_EQ(refusal(kMpirunOfThree, 3), "");
+  EXPECT_EQ(refusal(kStepOfFour + Variables{{"PMIX_RANK", "3"}}, 4), "nothing was thrown");
+  EXPECT_EQ(refusal(kMpirunOfThree, 3), "nothing was thrown");
 }
 
 void wait_with_limit(double limit, int milliseconds) {

@@ -106,7 +106,7 @@ TEST(Int8Tiles, HaveTheSameBitsWithAndWithoutAUnit) {
   for (std::size_t rows = 1; rows <= unit.max_rows; ++rows) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{16}, std::size_t{17}, unit.cols}) {
       for (const std::size_t depth : {1u, 2u, 5u, 127u, 128u, 130u, 520u}) {
-        std::vector<float> a = drawn(random, 600 * 600), b = drawn(random, 600 * 600);
+        std::vector<float> a = normal_floats(random, 600 * 600), b = normal_floats(random, 600 * 600);
         for (std::size_t i = 0; i < a.size(); i += 1 + random.below(300)) {
           constexpr float kOdd[] = {0, -0.0F, 0x1p-130F, 1e30F, HUGE_VALF, NAN};
           (random.below(2) == 0 ? a : b)[i] = kOdd[random.below(random.below(20) == 0 ? 6 : 4)];

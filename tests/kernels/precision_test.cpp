@@ -156,7 +156,7 @@ TEST(AmxTile, IsPackedForAsItReads) {
   Random random(2);
   for (const std::size_t count : {1u, 15u, 16u, 17u, 31u, 32u}) {
     for (const std::size_t depth : {1u, 2u, 31u, 32u, 33u, 95u, 127u, 128u, 129u, 161u, 300u}) {
-      const std::vector<float> by_row = drawn(random, count * depth);
+      const std::vector<float> by_row = normal_floats(random, count * depth);
       std::vector<float> by_column(count * depth);
       for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < depth; ++k) by_column[k * count + i] = by_row[i * depth + k];

@@ -2,17 +2,11 @@
 // be.
 #pragma once
 
-#include "rnnsearch/base/portable.h"
 #include "rnnsearch/kernels/gemm.h"
+#include "tests/support/floats.h"
 #include "tests/support/test.h"
 
 namespace rnnsearch::kernels {
-
-inline std::vector<float> drawn(Random& random, std::size_t count) {
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(random.normal());
-  return values;
-}
 
 /// What a product a b [M, N] should be, by elements. An element may be off by `rounding` times the sum of the absolute
 /// values of its terms and its old value, and by `slack`, which may be empty.
@@ -25,7 +19,8 @@ struct ProductReference {
 template <class ReferenceOf>
 void check_every_form(std::size_t M, std::size_t N, std::size_t K, const ReferenceOf& reference_of) {
   Random random(M * 10000 + N * 100 + K);
-  const std::vector<float> a = drawn(random, M * K), b = drawn(random, K * N), before = drawn(random, M * N);
+  const std::vector<float> a = normal_floats(random, M * K), b = normal_floats(random, K * N),
+                           before = normal_floats(random, M * N);
   std::vector<float> a_transposed(M * K), b_transposed(K * N);
   for (std::size_t i = 0; i < M; ++i)
     for (std::size_t k = 0; k < K; ++k) a_transposed[k * M + i] = a[i * K + k];

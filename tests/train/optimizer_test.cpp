@@ -1,7 +1,7 @@
 #include "rnnsearch/train/optimizer.h"
 
 #include "rnnsearch/base/parallel.h"
-#include "rnnsearch/base/portable.h"
+#include "tests/support/floats.h"
 #include "tests/support/test.h"
 #include "train/shard_sums.h"
 
@@ -201,21 +201,15 @@ TEST(OptimizerBytes, CountWhatEachOptimizerReadsAndWrites) {
   EXPECT_EQ(optimizer_bytes(options, 10, 1000), 4 * (10 * 7 + 1000 * 4));
 }
 
-std::vector<float> random_values(Random& random) {
-  std::vector<float> values(kSize);
-  for (float& value : values) value = static_cast<float>(random.normal());
-  return values;
-}
-
 TEST(ParameterAverage, WeighsTheUpdatesAsItsRecursionSays) {
   for (const double decay : {0.05, 0.5, 0.9999}) {
     Random random(1);
-    std::vector<float> parameters = random_values(random);
+    std::vector<float> parameters = normal_floats(random, kSize);
     ParameterAverage average(decay, kSize);
     average.begin(parameters);
     std::vector<double> expected(parameters.begin(), parameters.end());
     for (std::uint64_t update = 1; update <= 30; ++update) {
-      parameters = random_values(random);
+      parameters = normal_floats(random, kSize);
       average.follow(parameters, update);
       const double d = std::min(decay, static_cast<double>(update + 1) / static_cast<double>(update + 10));
       for (std::size_t i = 0; i < kSize; ++i) expected[i] = d * expected[i] + (1 - d) * double{parameters[i]};
@@ -226,7 +220,7 @@ TEST(ParameterAverage, WeighsTheUpdatesAsItsRecursionSays) {
 
 TEST(ParameterAverage, ExchangesEveryElement) {
   Random random(2);
-  const std::vector<float> first = random_values(random), second = random_values(random);
+  const std::vector<float> first = normal_floats(random, kSize), second = normal_floats(random, kSize);
   std::vector<float> parameters = second;
   ParameterAverage average(0.9, kSize);
   average.begin(first);
@@ -244,8 +238,8 @@ TEST(ParameterAverage, HasTheSameBitsOnAnyNumberOfThreads) {
     set_thread_count(threads);
     Random random(3);
     ParameterAverage average(0.7, kSize);
-    average.begin(random_values(random));
-    for (std::uint64_t update = 1; update <= 5; ++update) average.follow(random_values(random), update);
+    average.begin(normal_floats(random, kSize));
+    for (std::uint64_t update = 1; update <= 5; ++update) average.follow(normal_floats(random, kSize), update);
     found.emplace_back(average.values().begin(), average.values().end());
   }
   set_thread_count(before);
@@ -267,23 +261,9 @@ constexpr std::size_t kShardSize = 17'000;  // two blocks of the parallel loop
 
 std::vector<float> gradient_of(std::uint64_t shard) {
   Random random(3, shard);
-  std::vector<float> values(kShardSize);
-  for (float& value : values) value = static_cast<float>(random.normal());
+  std::vector<float> values = normal_floats(random, kShardSize);
   values[0] = -0.0F;
   return values;
-}
-
-std::vector<float> sum_of(std::vector<std::vector<float>> level) {  // neighbours in pairs, level by level
-  while (level.size() > 1) {
-    std::vector<std::vector<float>> next;
-    for (std::size_t i = 0; i < level.size(); i += 2) {
-      next.push_back(level[i]);
-      if (i + 1 == level.size()) continue;
-      for (std::size_t k = 0; k < kShardSize; ++k) next.back()[k] = level[i][k] + level[i + 1][k];
-    }
-    level = next;
-  }
-  return level.front();
 }
 
 TEST(ShardSums, AreThoseOfTheNodesOfARankInAnyUpdateAndPart) {
@@ -312,7 +292,7 @@ TEST(ShardSums, AreThoseOfTheNodesOfARankInAnyUpdateAndPart) {
           for (std::size_t n = 0; n < nodes.size(); ++n) {
             std::vector<std::vector<float>> of_node;
             for (std::uint64_t s = nodes[n].first; s < nodes[n].end; ++s) of_node.push_back(gradient_of(s));
-            EXPECT_TRUE(same(found[n], sum_of(of_node), first)) << "node " << n;
+            EXPECT_TRUE(same(found[n], sum_in_pairs(of_node), first)) << "node " << n;
           }
         }
       }

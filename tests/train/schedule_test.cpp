@@ -1,6 +1,7 @@
 #include "rnnsearch/train/optimizer.h"
 
 #include "rnnsearch/train/trainer.h"
+#include "tests/support/communicator.h"
 #include "tests/support/test.h"
 #include "train/stopping.h"
 
@@ -196,15 +197,11 @@ TEST(ValidationPlan, CountsMinutesFromTheEndOfTheLastOneOverAllAttempts) {
   EXPECT_EQ(plan.vote(9, state, 151), 1) << "whichever comes first";
 }
 
-comm::Lookup of(const std::map<std::string, std::string>& values) {
-  return [values](const char* name) -> const char* {
-    const auto found = values.find(name);
-    return found == values.end() ? nullptr : found->second.c_str();
-  };
-}
+using support::lookup_in;
 
 TEST(JobEnd, IsNotKnownOutsideAJob) {
-  for (const auto& environment : {of({}), of({{"RNNSEARCH_END_TIME", ""}}), of({{"SLURM_JOB_END_TIME", "0"}})}) {
+  for (const auto& environment :
+       {lookup_in({}), lookup_in({{"RNNSEARCH_END_TIME", ""}}), lookup_in({{"SLURM_JOB_END_TIME", "0"}})}) {
     const auto deadline = deadline_of({}, environment, 1000);
     EXPECT_FALSE(deadline.unix_seconds);
     EXPECT_THAT(deadline.line, IsEmpty());
@@ -212,21 +209,22 @@ TEST(JobEnd, IsNotKnownOutsideAJob) {
 }
 
 TEST(JobEnd, LeavesTwoMinutesUnlessToldOtherwise) {
-  EXPECT_EQ(deadline_of({}, of({{"SLURM_JOB_END_TIME", "10000"}}), 1000).unix_seconds, 9880);
-  EXPECT_EQ(deadline_of(0.5, of({{"SLURM_JOB_END_TIME", "10000"}}), 1000).unix_seconds, 9970);
-  EXPECT_EQ(deadline_of(0, of({{"SLURM_JOB_END_TIME", "10000.5"}}), 1000).unix_seconds, 10000.5);
+  EXPECT_EQ(deadline_of({}, lookup_in({{"SLURM_JOB_END_TIME", "10000"}}), 1000).unix_seconds, 9880);
+  EXPECT_EQ(deadline_of(0.5, lookup_in({{"SLURM_JOB_END_TIME", "10000"}}), 1000).unix_seconds, 9970);
+  EXPECT_EQ(deadline_of(0, lookup_in({{"SLURM_JOB_END_TIME", "10000.5"}}), 1000).unix_seconds, 10000.5);
 }
 
 TEST(JobEnd, IsWhatTheUserSaysBeforeWhatSlurmSays) {
-  const auto both = of({{"SLURM_JOB_END_TIME", "10000"}, {"RNNSEARCH_END_TIME", "20000"}});
+  const auto both = lookup_in({{"SLURM_JOB_END_TIME", "10000"}, {"RNNSEARCH_END_TIME", "20000"}});
   EXPECT_EQ(deadline_of(1, both, 1000).unix_seconds, 19940);
-  EXPECT_FALSE(deadline_of({}, of({{"SLURM_JOB_END_TIME", "10000"}, {"RNNSEARCH_END_TIME", "0"}}), 1000).unix_seconds);
+  EXPECT_FALSE(
+      deadline_of({}, lookup_in({{"SLURM_JOB_END_TIME", "10000"}, {"RNNSEARCH_END_TIME", "0"}}), 1000).unix_seconds);
 }
 
 TEST(JobEnd, RefusesWhatIsNoTime) {
   for (const char* text : {"soon", "12:30", "-5", "nan", "1e300", "10000 ", "0x10"}) {
     EXPECT_THAT(message_of([&] {
-                  deadline_of({}, of({{"RNNSEARCH_END_TIME", text}}), 1000);
+                  deadline_of({}, lookup_in({{"RNNSEARCH_END_TIME", text}}), 1000);
                 }),
                 AllOf(HasSubstr("RNNSEARCH_END_TIME"), HasSubstr(text), HasSubstr("seconds since 1970")))
         << text;
@@ -235,10 +233,10 @@ TEST(JobEnd, RefusesWhatIsNoTime) {
 
 TEST(JobEnd, RefusesAJobWithoutTimeToTrain) {
   EXPECT_THAT(message_of([] {
-                deadline_of(10, of({{"SLURM_JOB_END_TIME", "10000"}}), 9400);
+                deadline_of(10, lookup_in({{"SLURM_JOB_END_TIME", "10000"}}), 9400);
               }),
               AllOf(HasSubstr("10 minutes"), HasSubstr("--stop-before")));
-  EXPECT_TRUE(deadline_of(10, of({{"SLURM_JOB_END_TIME", "10000"}}), 9399).unix_seconds);
+  EXPECT_TRUE(deadline_of(10, lookup_in({{"SLURM_JOB_END_TIME", "10000"}}), 9399).unix_seconds);
 }
 
 }  // namespace

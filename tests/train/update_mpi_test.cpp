@@ -1,6 +1,6 @@
 #include "rnnsearch/train/update.h"
 
-#include "rnnsearch/base/portable.h"
+#include "tests/support/floats.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/test.h"
 #include "tests/support/whole_gradient.h"
@@ -135,6 +135,16 @@ TEST_F(Update, MultipliesTheGradientOfAPairByItsWeightAndDividesByAllPairsOrWord
   }
 }
 
+/// The root of the sum of squared differences, as a share of that of squared elements.
+double relative_difference(const std::vector<float>& found, std::span<const float> expected) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    difference += std::pow(static_cast<double>(found[i] - expected[i]), 2);
+    size += std::pow(static_cast<double>(found[i]), 2);
+  }
+  return std::sqrt(difference / size);
+}
+
 /// Five updates, each rank with sentences of its own; some ranks of some updates have none.
 std::vector<float> weights_after_updates(const TrainOptions& options, const model::ModelOptions& sizes) {
   model::Model model(sizes);
@@ -192,13 +202,7 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
       const std::vector<float> gradient = whole_gradient(model);
       optimizer->update(model.parameters(), gradient, 1, std::min(1.0, 1 / std::sqrt(squared_norm_of(gradient))));
     }
-    double difference = 0, size = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      difference += std::pow(static_cast<double>(found[i] - model.parameters()[i]), 2);
-      size += std::pow(static_cast<double>(found[i]), 2);
-    }
-    EXPECT_LT(std::sqrt(difference / size), 1e-5);
-
+    EXPECT_LT(relative_difference(found, model.parameters()), 1e-5);
     options.overlap = false;
     EXPECT_TRUE(found == weights_after_updates(options, sizes));
   }
@@ -227,7 +231,7 @@ std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptio
   model.initialise(1);
   const auto optimizer = make_optimizer(options, model.parameters().size());
   for (std::uint64_t update = 0; update < 5; ++update) {
-    std::vector<std::vector<float>> level;
+    std::vector<std::vector<float>> gradients;
     losses.push_back(0);
     for (std::uint64_t shard = 0; shard < shards; ++shard) {
       const auto [source, target, weights] = shard_of(shard, shards, update);
@@ -236,18 +240,9 @@ std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptio
       how.dropout_seed = {options.seed, update, shard, shards};
       how.weights = weights;
       losses.back() += model.accumulate_gradient(source, target, how).negative_log_likelihood;
-      level.push_back(whole_gradient(model));
+      gradients.push_back(whole_gradient(model));
     }
-    while (level.size() > 1) {
-      std::vector<std::vector<float>> next;
-      for (std::size_t i = 0; i < level.size(); i += 2) {
-        next.push_back(level[i]);
-        if (i + 1 == level.size()) continue;
-        for (std::size_t k = 0; k < next.back().size(); ++k) next.back()[k] = level[i][k] + level[i + 1][k];
-      }
-      level = next;
-    }
-    optimizer->update(model.parameters(), level.front(), 0.1, 1);
+    optimizer->update(model.parameters(), sum_in_pairs(gradients), 0.1, 1);
   }
   return {model.parameters().begin(), model.parameters().end()};
 }
@@ -316,19 +311,13 @@ TEST_F(Update, InPiecesIsTheSameButForRounding) {
     const auto whole = weights_after_updates(options, sizes);
     options.accumulate = 2;
     const auto pieces = weights_after_updates(options, sizes);
-    double difference = 0, size = 0;
-    for (std::size_t i = 0; i < whole.size(); ++i) {
-      difference += std::pow(static_cast<double>(pieces[i] - whole[i]), 2);
-      size += std::pow(static_cast<double>(whole[i]), 2);
-    }
-    EXPECT_LT(std::sqrt(difference / size), 1e-5) << "dropout " << dropout;
+    EXPECT_LT(relative_difference(whole, pieces), 1e-5) << "dropout " << dropout;
     options.overlap = false;
     EXPECT_TRUE(pieces == weights_after_updates(options, sizes)) << "dropout " << dropout;
   }
 }
 
 constexpr std::size_t kTableRows = 70, kCols = 5;
-using support::communicator;
 
 /// The words of a rank in an update, without repetition, and their gradients: about 1, which bfloat16 rounds always in
 /// the same direction.
