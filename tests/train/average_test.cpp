@@ -40,12 +40,7 @@ struct SavedRun {
 class Average : public testing::Test {
  protected:
   std::string refusal(const std::vector<fs::path>& paths, bool overwrite = false) {
-    try {
-      average_checkpoints(paths, output_, overwrite);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return message_of([&] { average_checkpoints(paths, output_, overwrite); });
   }
 
   Scratch scratch_;
@@ -90,13 +85,7 @@ TEST_F(Average, IsNothingToResumeFrom) {
   run_.save(a_, 10, 1);
   run_.save(b_, 20, 2);
   average_checkpoints(std::vector{a_, b_}, output_, false);
-  model::Model model(run_.model_options);
-  const auto optimizer = make_optimizer(run_.options, model.parameters().size());
-  History history;
-  const auto resume = [&] {
-    resume_checkpoint(output_, corpus_.fingerprint(), run_.options, model, *optimizer, history);
-  };
-  EXPECT_THAT(message_of(resume),
+  EXPECT_THAT(message_of([&] { FromCheckpoint(output_, corpus_.fingerprint(), run_.options, run_.model_options); }),
               AllOf(HasSubstr("is the mean of update-00000020.h5"), HasSubstr("holds no optimizer state")));
 }
 
@@ -131,7 +120,7 @@ TEST_F(Average, IsRefusedForCheckpointsOfDifferentTrainings) {
   longer.options.max_updates = 99;
   longer.options.learning_rate = 0.5;
   longer.save(b_, 20, 2);
-  EXPECT_EQ(refusal({a_, b_}), "");
+  EXPECT_EQ(refusal({a_, b_}), "nothing was thrown");
 }
 
 TEST_F(Average, OfTheNewestCheckpointsIsRefusedWhereSomeBetweenThemAreGone) {
@@ -212,7 +201,7 @@ TEST_F(Average, ReplacesAFileOnlyWhenAsked) {
   write_file_atomically(output_, "dear to somebody");
   EXPECT_THAT(refusal({a_, b_}), HasSubstr("--overwrite"));
   EXPECT_EQ(read_file(output_), "dear to somebody");
-  EXPECT_EQ(refusal({a_, b_}, true), "");
+  EXPECT_EQ(refusal({a_, b_}, true), "nothing was thrown");
   EXPECT_EQ(load_model(output_).update, 20U);
   output_ = b_;
   EXPECT_THAT(refusal({a_, b_}, true), HasSubstr("is one of the checkpoints"));

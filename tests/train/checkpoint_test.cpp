@@ -44,22 +44,14 @@ class CheckpointFile : public testing::Test {
     history_.validations = {{2, 2.3, std::nan("")}};
   }
 
-  void save() {
-    save_checkpoint(path_, {model_, *optimizer_, state_, history_, corpus_.source_vocabulary(),
-                            corpus_.target_vocabulary(), corpus_.pipeline(), options_});
+  void save() { save_checkpoint(path_, checkpoint_source(corpus_, model_, *optimizer_, state_, options_, history_)); }
+  FromCheckpoint resumed(bool keeps_average = false) {
+    return {path_, corpus_.fingerprint(), options_, model_.options(), keeps_average};
   }
   /// What resuming says, for a run that would be done with these options.
   std::string refusal(const model::ModelOptions& model_options, const TrainOptions& options,
                       const std::string& fingerprint) {
-    model::Model model(model_options);
-    const auto optimizer = make_optimizer(options, model.parameters().size());
-    History history;
-    try {
-      resume_checkpoint(path_, fingerprint, options, model, *optimizer, history);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return message_of([&] { FromCheckpoint(path_, fingerprint, options, model_options); });
   }
   std::string refusal() { return refusal(model_.options(), options_, corpus_.fingerprint()); }
 
@@ -81,30 +73,24 @@ TEST_F(CheckpointFile, GivesBackEveryBitOfEveryOptimizer) {
     optimizer_ = make_optimizer(options_, model_.parameters().size());
     optimizer_->update(model_.parameters(), model_.gradient(), 1, 1);
     save();
-    model::Model model(model_.options());
-    const auto optimizer = make_optimizer(options_, model.parameters().size());
-    History history;
-    resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history);
-    EXPECT_EQ(bytes_of(model.parameters()), bytes_of(model_.parameters()));
-    const auto found = optimizer->accumulators(), expected = optimizer_->accumulators();
+    const FromCheckpoint again = resumed();
+    EXPECT_EQ(bytes_of(again.model.parameters()), bytes_of(model_.parameters()));
+    const auto found = again.optimizer->accumulators(), expected = optimizer_->accumulators();
     ASSERT_EQ(found.size(), accumulators);
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(bytes_of(found[i].values), bytes_of(expected[i].values));
-    EXPECT_EQ(optimizer->steps, 1U);
+    EXPECT_EQ(again.optimizer->steps, 1U);
   }
 }
 
 TEST_F(CheckpointFile, GivesBackEveryBitOfTheStateAndTheHistory) {
   save();
-  model::Model model(model_.options());
-  const auto optimizer = make_optimizer(options_, model.parameters().size());
-  History history;
-  const auto state = resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history);
-  EXPECT_EQ(packed(state), packed(state_));
+  const FromCheckpoint again = resumed();
+  EXPECT_EQ(packed(again.state), packed(state_));
   EXPECT_EQ(packed(training_state_of(packed(state_))), packed(state_));
-  ASSERT_EQ(history.updates.size(), 2U);
-  EXPECT_EQ(history.updates[1].loss_per_word, 2.25);
-  ASSERT_EQ(history.validations.size(), 1U);
-  EXPECT_TRUE(std::isnan(history.validations[0].bleu));
+  ASSERT_EQ(again.history.updates.size(), 2U);
+  EXPECT_EQ(again.history.updates[1].loss_per_word, 2.25);
+  ASSERT_EQ(again.history.validations.size(), 1U);
+  EXPECT_TRUE(std::isnan(again.history.validations[0].bleu));
 }
 
 TEST_F(CheckpointFile, HoldsAllThatTranslationNeeds) {
@@ -152,31 +138,22 @@ TEST_F(CheckpointFile, SaysWhatMadeItAndWhenItsTextWasSplitByAnotherLibrary) {
 TEST_F(CheckpointFile, KeepsTheAverageBesideTheParametersAndTranslatesWithIt) {
   std::vector<float> average(model_.parameters().begin(), model_.parameters().end());
   for (std::size_t i = 0; i < average.size(); ++i) average[i] += static_cast<float>(i % 7) * 0.01F;
-  save_checkpoint(path_, {model_, *optimizer_, state_, history_, corpus_.source_vocabulary(),
-                          corpus_.target_vocabulary(), corpus_.pipeline(), options_, average});
+  save_checkpoint(path_, checkpoint_source(corpus_, model_, *optimizer_, state_, options_, history_, average));
   EXPECT_EQ(bytes_of(load_model(path_).model.parameters()), bytes_of(average));
-  model::Model model(model_.options());
-  const auto optimizer = make_optimizer(options_, model.parameters().size());
-  std::vector<float> resumed(average.size());
-  History history;
-  resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history, resumed);
-  EXPECT_EQ(bytes_of(model.parameters()), bytes_of(model_.parameters()));
-  EXPECT_EQ(bytes_of(resumed), bytes_of(average));
-  EXPECT_EQ(refusal(), "");  // a training that keeps none goes on from it
+  const FromCheckpoint again = resumed(true);
+  EXPECT_EQ(bytes_of(again.model.parameters()), bytes_of(model_.parameters()));
+  EXPECT_EQ(bytes_of(again.average), bytes_of(average));
+  EXPECT_EQ(refusal(), "nothing was thrown");  // a training that keeps none goes on from it
 }
 
 TEST_F(CheckpointFile, WithoutAnAverageBeginsItWithTheParametersAndSaysSo) {
   save();
   EXPECT_EQ(bytes_of(load_model(path_).model.parameters()), bytes_of(model_.parameters()));
-  model::Model model(model_.options());
-  const auto optimizer = make_optimizer(options_, model.parameters().size());
-  std::vector<float> average(model.parameters().size());
-  History history;
   std::string said;
   set_log_sink([&](std::string_view line) { said += line; });
-  resume_checkpoint(path_, corpus_.fingerprint(), options_, model, *optimizer, history, average);
+  const FromCheckpoint again = resumed(true);
   set_log_sink([](std::string_view) {});
-  EXPECT_EQ(bytes_of(average), bytes_of(model_.parameters()));
+  EXPECT_EQ(bytes_of(again.average), bytes_of(model_.parameters()));
   EXPECT_THAT(said, HasSubstr("holds no average of its parameters"));
 }
 
@@ -190,7 +167,7 @@ TEST_F(CheckpointFile, RemembersTheArithmeticItWasTrainedIn) {
   EXPECT_NE(bfloat16, kernels::arithmetic());
   EXPECT_EQ(arithmetic_of(path_), bfloat16);
   EXPECT_EQ(load_model(path_).config.at("arithmetic"), bfloat16);
-  EXPECT_EQ(refusal(), "");  // it is the command that decides who may go on with it
+  EXPECT_EQ(refusal(), "nothing was thrown");  // it is the command that decides who may go on with it
 }
 
 TEST_F(CheckpointFile, IsRefusedForAnotherCorpus) {
@@ -204,11 +181,11 @@ TEST_F(CheckpointFile, IsRefusedWhenDamaged) {
   for (std::size_t at = 100; at < whole.size(); at += whole.size() / 7) {
     std::string flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
-    std::ofstream(path_, std::ios::binary) << flipped;
+    write_text(path_, flipped);
     EXPECT_THAT(refusal(), HasSubstr("checkpoint: ")) << "byte " << at;
     EXPECT_THROW(load_model(path_), Error);
   }
-  std::ofstream(path_, std::ios::binary) << whole.substr(0, whole.size() / 2);
+  write_text(path_, whole.substr(0, whole.size() / 2));
   EXPECT_THAT(refusal(), HasSubstr("truncated"));
   std::filesystem::remove(path_);
   EXPECT_THAT(refusal(), HasSubstr("No such file"));
@@ -231,9 +208,7 @@ TEST_F(CheckpointFile, StaysAsItWasWhenTheNextCannotBeWritten) {
   save();
   const std::string before = read_file(path_);
   const auto to_nowhere = scratch_ / "no such folder" / "update-00000008.h5";
-  EXPECT_THROW(save_checkpoint(to_nowhere, {model_, *optimizer_, state_, history_, corpus_.source_vocabulary(),
-                                            corpus_.target_vocabulary(), corpus_.pipeline(), options_}),
-               Error);
+  EXPECT_THROW(save_checkpoint(to_nowhere, checkpoint_source(corpus_, model_, *optimizer_, state_, options_)), Error);
   EXPECT_EQ(read_file(path_), before);
 }
 

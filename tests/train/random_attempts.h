@@ -183,18 +183,14 @@ class RandomAttempts {
   Record record_of(const std::string& name) const {
     const auto run = folder_ / name;
     const auto checkpoint = checkpoints_of(run).at(0);
-    model::Model model(model_);
-    const auto optimizer = make_optimizer(options_, model.parameters().size());
-    std::vector<float> average(options_.average_decay > 0 ? model.parameters().size() : 0);
-    History history;
+    const FromCheckpoint last(checkpoint, corpus_.fingerprint(), options_, model_, options_.average_decay > 0);
+    const TrainingState& state = last.state;
     Record record;
-    const TrainingState state =
-        resume_checkpoint(checkpoint, corpus_.fingerprint(), options_, model, *optimizer, history, average);
-    record.parameters = bytes_of(model.parameters());
-    record.average = bytes_of(average);
-    for (const auto& [accumulator, values] : optimizer->accumulators())
+    record.parameters = bytes_of(last.model.parameters());
+    record.average = bytes_of(last.average);
+    for (const auto& [accumulator, values] : last.optimizer->accumulators())
       record.optimizer[accumulator] = bytes_of(values);
-    record.steps = optimizer->steps;
+    record.steps = last.optimizer->steps;
     record.best_update = state.best_update;
     record.best_score = state.best_score;
     const Json fields = json_of(state);
@@ -208,10 +204,10 @@ class RandomAttempts {
     const auto scheduled = [&](std::uint64_t update) {
       return update % options_.validate_every == 0 || update == state.update;
     };
-    for (const auto& update : history.updates) {
+    for (const auto& update : last.history.updates) {
       record.updates[update.update] = json_text(Json::array({update.loss_per_word, update.learning_rate}));
     }
-    for (const auto& validation : history.validations) {
+    for (const auto& validation : last.history.validations) {
       if (!scheduled(validation.update)) continue;
       record.validations[validation.update] = json_text(Json::array({validation.loss_per_word, validation.bleu}));
     }

@@ -31,15 +31,11 @@ class CheckpointContent : public testing::Test {
     history_.validations.push_back({state_.update, 2, 1});
   }
   CheckpointSource source() {
-    return {model_,
-            *optimizer_,
-            state_,
-            history_,
-            corpus_.source_vocabulary(),
-            corpus_.target_vocabulary(),
-            corpus_.pipeline(),
-            options_,
-            average_};
+    return checkpoint_source(corpus_, model_, *optimizer_, state_, options_, history_, average_);
+  }
+  void begin(CheckpointWriter& writer, bool wait = false) {
+    writer.begin(
+        state_.update, [&] { return source(); }, wait);
   }
   std::string saved(const CheckpointSource& source) {
     save_checkpoint(scratch_ / "update.h5", source);
@@ -111,8 +107,7 @@ TEST_F(BackgroundCheckpoint, HoldsWhatWasWhenItBegan) {
   });
   const std::string expected = saved(source());
   EXPECT_FALSE(writer.busy());
-  writer.begin(
-      state_.update, [&] { return source(); }, false);
+  begin(writer);
   EXPECT_TRUE(writer.busy());
   EXPECT_FALSE(writer.finished(false));
   writer.copied();
@@ -132,8 +127,7 @@ TEST_F(BackgroundCheckpoint, IsNotCopiedForACallerThatWaits) {
   const float* written = nullptr;
   CheckpointWriter writer([&](const CheckpointSource& source) { written = source.parameters.data(); });
   for (const bool wait : {true, false}) {
-    writer.begin(
-        state_.update, [&] { return source(); }, wait);
+    begin(writer, wait);
     const auto result = writer.finished(true);
     ASSERT_TRUE(result);
     EXPECT_EQ(written == model_.parameters().data(), wait);
@@ -143,8 +137,7 @@ TEST_F(BackgroundCheckpoint, IsNotCopiedForACallerThatWaits) {
 
 TEST_F(BackgroundCheckpoint, HasItsTimeAsSoonAsItIsWritten) {
   CheckpointWriter writer([](const CheckpointSource&) {});
-  writer.begin(
-      state_.update, [&] { return source(); }, false);
+  begin(writer);
   while (writer.busy()) std::this_thread::yield();
   const double seconds = writer.seconds();
   EXPECT_GT(seconds, 0);
@@ -159,13 +152,11 @@ TEST_F(BackgroundCheckpoint, ThatFailsThrowsWhenItIsAskedForAndTheNextIsWritten)
   });
   for (const bool wait : {true, false}) {
     fails = true;
-    writer.begin(
-        state_.update, [&] { return source(); }, wait);
+    begin(writer, wait);
     EXPECT_EQ(message_of([&] { writer.finished(true); }), "the disk is full");
     EXPECT_FALSE(writer.finished(true));
     fails = false;
-    writer.begin(
-        state_.update, [&] { return source(); }, wait);
+    begin(writer, wait);
     EXPECT_TRUE(writer.finished(true));
   }
 }
@@ -181,8 +172,7 @@ TEST_F(BackgroundCheckpoint, ThatCannotBeCopiedIsNotWaitedForAndThrows) {
 TEST_F(BackgroundCheckpoint, IsNotWrittenOfWeightsThatAreNoNumbers) {
   CheckpointWriter writer([&](const CheckpointSource& source) { saved(source); });
   model_.parameters()[3] = std::numeric_limits<float>::quiet_NaN();
-  writer.begin(
-      state_.update, [&] { return source(); }, false);
+  begin(writer);
   writer.copied();
   model_.parameters()[3] = 0;
   EXPECT_THAT(message_of([&] { writer.finished(true); }), HasSubstr("the training diverged: after update 1 "));
@@ -196,8 +186,7 @@ TEST_F(BackgroundCheckpoint, IsWrittenBeforeItsWriterIsGone) {
       destroying.get_future().wait();
       written = true;
     });
-    writer.begin(
-        state_.update, [&] { return source(); }, false);
+    begin(writer);
     destroying.set_value();
   }
   EXPECT_TRUE(written);

@@ -7,6 +7,7 @@
 #include "rnnsearch/corpus/corpus.h"
 #include "rnnsearch/train/trainer.h"
 #include "tests/support/communicator.h"
+#include "tests/support/floats.h"
 #include "tests/support/test.h"
 #include "tests/support/tiny_corpus.h"
 
@@ -51,9 +52,28 @@ inline Validator dev_loss(const corpus::Corpus& corpus) {
   };
 }
 
-inline std::string bytes_of(std::span<const float> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+inline CheckpointSource checkpoint_source(const corpus::Corpus& corpus, const model::Model& model, Optimizer& optimizer,
+                                          const TrainingState& state, const TrainOptions& options,
+                                          const History& history = {}, std::span<const float> average = {}) {
+  return {model,   optimizer, state, history, corpus.source_vocabulary(), corpus.target_vocabulary(), corpus.pipeline(),
+          options, average};
 }
+
+/// What resume_checkpoint makes of a checkpoint.
+struct FromCheckpoint {
+  FromCheckpoint(const std::filesystem::path& path, const std::string& fingerprint, const TrainOptions& options,
+                 const model::ModelOptions& model_options, bool keeps_average = false)
+      : model(model_options),
+        optimizer(make_optimizer(options, model.parameters().size())),
+        average(keeps_average ? model.parameters().size() : 0),
+        state(resume_checkpoint(path, fingerprint, options, model, *optimizer, history, average)) {}
+
+  model::Model model;
+  std::unique_ptr<Optimizer> optimizer;
+  History history;
+  std::vector<float> average;
+  TrainingState state;
+};
 
 /// What a run came to: the weights and the reports of its updates.
 struct Outcome {

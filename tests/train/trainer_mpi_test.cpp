@@ -114,14 +114,9 @@ TEST_F(DistributedTraining, GoesOnWithTheSameBatchesAfterAnotherNumberOfRanks) {
   reference.train(20);
   if (communicator().is_root()) {
     const auto checkpoint = folder() / "of-one-rank.h5";
-    save_checkpoint(checkpoint, {reference.model,
-                                 *reference.optimizer,
-                                 reference.state,
-                                 {},
-                                 corpus_->source_vocabulary(),
-                                 corpus_->target_vocabulary(),
-                                 corpus_->pipeline(),
-                                 tiny_options()});
+    const TrainOptions options = tiny_options();
+    save_checkpoint(checkpoint,
+                    checkpoint_source(*corpus_, reference.model, *reference.optimizer, reference.state, options));
   }
   communicator().barrier();
   reference.train(30);

@@ -62,12 +62,20 @@ double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// What must be done before a deadline is tried with a later one where the machine, not the training, took the time.
-/// try_with(seconds): true if all was in time.
-template <class Try>
-bool in_time(double seconds, const Try& try_with) {
-  for (; seconds < 200; seconds *= 2)
-    if (try_with(seconds)) return true;
+/// Trains anew until a deadline in `seconds`, and until a later one where the machine, not the training, took the time.
+/// True if a training ended `margin` before its deadline in a state that is enough.
+template <class IsEnough>
+bool in_time(const corpus::Corpus& corpus, const std::filesystem::path& folder, const TrainOptions& options,
+             const Validator& validator, double seconds, double margin, const IsEnough& is_enough) {
+  for (; seconds < 200; seconds *= 2) {
+    std::filesystem::remove_all(folder);
+    const double deadline = unix_seconds() + seconds;
+    const auto stopped = attempt(corpus, folder, options, validator, deadline);
+    const bool early = unix_seconds() < deadline - margin;
+    EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
+    EXPECT_TRUE(is_early(stopped.result.reason));
+    if (is_enough(stopped.result.state) && early) return true;
+  }
   return false;
 }
 
@@ -87,12 +95,8 @@ TEST_F(Training, WritesTheSameCheckpointsInTheBackgroundAsSynchronously) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].filename(), expected[i].filename());
     const auto in_state = [&](const std::filesystem::path& path) {
-      model::Model model(tiny_model_options(corpus_));
-      const auto optimizer = make_optimizer(options, model.parameters().size());
-      std::vector<float> average(model.parameters().size());
-      History history;
-      TrainingState state =
-          resume_checkpoint(path, corpus_.fingerprint(), options, model, *optimizer, history, average);
+      const FromCheckpoint last(path, corpus_.fingerprint(), options, tiny_model_options(corpus_), true);
+      TrainingState state = last.state;
       state.elapsed_seconds = 0;
       state.validations = {};
       for (double* seconds :
@@ -100,9 +104,9 @@ TEST_F(Training, WritesTheSameCheckpointsInTheBackgroundAsSynchronously) {
             &state.interval.optimizer_seconds, &state.interval.reduction_seconds}) {
         *seconds = 0;
       }
-      std::string bytes = bytes_of(model.parameters()) + bytes_of(average) + packed(state);
-      for (const auto& accumulator : optimizer->accumulators()) bytes += bytes_of(accumulator.values);
-      return fmt::format("{}{}{}", bytes, history.updates.size(), history.validations.size());
+      std::string bytes = bytes_of(last.model.parameters()) + bytes_of(last.average) + packed(state);
+      for (const auto& accumulator : last.optimizer->accumulators()) bytes += bytes_of(accumulator.values);
+      return fmt::format("{}{}{}", bytes, last.history.updates.size(), last.history.validations.size());
     };
     EXPECT_TRUE(in_state(found[i]) == in_state(expected[i])) << found[i];
     EXPECT_THAT(log("background"), HasSubstr(found[i].filename().string()));
@@ -115,17 +119,11 @@ TEST_F(Training, WritesItsCheckpointBeforeTheDeadline) {
   TrainOptions options = tiny_options();
   for (const std::uint64_t checkpoint_every : {0U, 1U}) {  // with 1, another one is always being written
     options.checkpoint_every = checkpoint_every;
-    ASSERT_TRUE(in_time(1, [&](double seconds) {
-      std::filesystem::remove_all(scratch_ / "run");
-      options.max_updates = 0;
-      const double deadline = unix_seconds() + seconds;
-      const auto stopped = attempt(corpus_, scratch_ / "run", options, dev_loss(corpus_), deadline);
-      const bool early = unix_seconds() < deadline;
-      EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
-      EXPECT_TRUE(is_early(stopped.result.reason));
-      options.max_updates = stopped.result.state.update + 5;
-      return early && stopped.result.state.update > 0;
-    }));
+    options.max_updates = 0;
+    std::uint64_t updates = 0;
+    ASSERT_TRUE(in_time(corpus_, scratch_ / "run", options, dev_loss(corpus_), 1, 0,
+                        [&](const TrainingState& state) { return (updates = state.update) > 0; }));
+    options.max_updates = updates + 5;
     EXPECT_THAT(log("run"), HasSubstr("\"reason\":\"the job's end is near\""));
     const auto resumed = run("run", options, dev_loss(corpus_));
     EXPECT_EQ(resumed.result.reason, StopReason::kUpdates);
@@ -144,14 +142,8 @@ TEST_F(Training, LeavesTheTimeOfItsLongestPartBeforeTheDeadline) {
     if (update == 10) std::this_thread::sleep_for(kLong);
     return ValidationResult{1, std::nan(""), false};
   };
-  EXPECT_TRUE(in_time(2, [&](double seconds) {
-    std::filesystem::remove_all(scratch_ / "run");
-    const double deadline = unix_seconds() + seconds;
-    const auto stopped = attempt(corpus_, scratch_ / "run", options, slow_once, deadline);
-    const bool early = unix_seconds() < deadline - 0.3;
-    EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
-    return early && stopped.result.state.validated_update >= 10;
-  }));
+  EXPECT_TRUE(in_time(corpus_, scratch_ / "run", options, slow_once, 2, 0.3,
+                      [](const TrainingState& state) { return state.validated_update >= 10; }));
 }
 
 TEST_F(Training, LooksAtTheDeadlineInAValidation) {
@@ -164,14 +156,9 @@ TEST_F(Training, LooksAtTheDeadlineInAValidation) {
     }
     return ValidationResult{1, std::nan(""), false};
   };
-  EXPECT_TRUE(in_time(3, [&](double seconds) {
-    std::filesystem::remove_all(scratch_ / "run");
-    const double deadline = unix_seconds() + seconds;
-    const auto stopped = attempt(corpus_, scratch_ / "run", options, endless, deadline);
-    const bool early = unix_seconds() < deadline;
-    EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
-    EXPECT_EQ(stopped.result.state.validated_update, 0U);
-    return early && stopped.result.state.update == 10;
+  EXPECT_TRUE(in_time(corpus_, scratch_ / "run", options, endless, 3, 0, [](const TrainingState& state) {
+    EXPECT_EQ(state.validated_update, 0U);
+    return state.update == 10;
   }));
 }
 
@@ -206,6 +193,14 @@ class Breakage : public Progress {
   bool mends_;
 };
 
+/// A training of `model` in `folder` with such a breakage.
+TrainingResult train_broken(const corpus::Corpus& corpus, const std::filesystem::path& folder, model::Model& model,
+                            const TrainOptions& options, const std::string& parameter, bool mends) {
+  RunDirectory run(folder, options, identity_of(model.options(), options));
+  Breakage breakage(model, parameter, mends);
+  return train({support::communicator(), corpus, model, options, &run, breakage.validator(), &breakage});
+}
+
 TEST_F(Training, SkipsUpdatesWhoseGradientIsNotFinite) {
   // Where a NaN enters: through the recurrence, the attention's softmax, the output's softmax.
   for (const std::string parameter : {"encoder/embedding_bias", "attention/v_a", "readout/b_w"}) {
@@ -213,11 +208,8 @@ TEST_F(Training, SkipsUpdatesWhoseGradientIsNotFinite) {
     model::Model model(tiny_model_options(corpus_));
     TrainOptions options = tiny_options();
     options.max_updates = 15;
-    RunDirectory run(scratch_ / std::filesystem::path(parameter).filename(), options,
-                     identity_of(model.options(), options));
-    Breakage breakage(model, parameter, true);
-    const auto result =
-        train({support::communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+    const auto folder = scratch_ / std::filesystem::path(parameter).filename();
+    const auto result = train_broken(corpus_, folder, model, options, parameter, true);
     EXPECT_EQ(result.state.update, 15U);
     EXPECT_EQ(result.state.skipped_updates, 3U);
     EXPECT_EQ(result.state.skipped_in_a_row, 0U);
@@ -230,9 +222,7 @@ TEST_F(Training, WritesNoCheckpointOfWeightsThatAreNoNumbers) {
   TrainOptions options = tiny_options();
   options.checkpoint_every = 4;
   options.max_skipped = 100;
-  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
-  Breakage breakage(model, "encoder/embedding_bias", false);
-  train({support::communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+  train_broken(corpus_, scratch_ / "run", model, options, "encoder/embedding_bias", false);
   EXPECT_EQ(checkpoints_of(scratch_ / "run").at(0).filename(), "update-00000008.h5");
   EXPECT_EQ(load_model(scratch_ / "run/checkpoints/update-00000004.h5").update, 4U);
 }
@@ -293,9 +283,8 @@ TEST_F(Training, WritesADueCheckpointAfterTheNextUpdateThatIsNotSkipped) {
   TrainOptions options = tiny_options();
   options.max_updates = 16;
   options.checkpoint_every = 12;
-  RunDirectory run(scratch_ / "run", options, identity_of(model.options(), options));
-  Breakage breakage(model, "encoder/embedding_bias", true);  // updates 11 to 13 are skipped
-  train({support::communicator(), corpus_, model, options, &run, breakage.validator(), &breakage});
+  // Updates 11 to 13 are skipped.
+  train_broken(corpus_, scratch_ / "run", model, options, "encoder/embedding_bias", true);
   const auto checkpoints = checkpoints_of(scratch_ / "run");
   ASSERT_EQ(checkpoints.size(), 2U);
   EXPECT_EQ(checkpoints.back().filename(), "update-00000014.h5");

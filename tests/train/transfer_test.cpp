@@ -64,14 +64,7 @@ class Transfer : public testing::TestWithParam<System> {
     TrainingState state;
     state.update = 3;
     state.corpus_fingerprint = corpus.fingerprint();
-    save_checkpoint(scratch_ / name, {*model,
-                                      *optimizer_,
-                                      state,
-                                      {},
-                                      corpus.source_vocabulary(),
-                                      corpus.target_vocabulary(),
-                                      corpus.pipeline(),
-                                      options_});
+    save_checkpoint(scratch_ / name, checkpoint_source(corpus, *model, *optimizer_, state, options_));
   }
   /// Element (i, j) of a parameter in a block.
   static float at(const model::Parameter& parameter, std::span<const float> block, std::size_t i, std::size_t j) {
@@ -220,14 +213,8 @@ TEST_P(TransferOfRnnsearch, RefusesAnotherOptimizerOrNone) {
   TrainingState state;
   state.update = 4;
   state.corpus_fingerprint = former_corpus().fingerprint();
-  save_checkpoint(scratch_ / "update-00000004.h5", {*former_,
-                                                    *optimizer_,
-                                                    state,
-                                                    {},
-                                                    former_corpus().source_vocabulary(),
-                                                    former_corpus().target_vocabulary(),
-                                                    former_corpus().pipeline(),
-                                                    options_});
+  save_checkpoint(scratch_ / "update-00000004.h5",
+                  checkpoint_source(former_corpus(), *former_, *optimizer_, state, options_));
   const std::filesystem::path both[]{scratch_ / "update-00000003.h5", scratch_ / "update-00000004.h5"};
   average_checkpoints(both, scratch_ / "mean.h5", false);
   optimizer = make_optimizer(options_, now.parameters().size());
