@@ -23,8 +23,8 @@ every() {
 model=(--model "$checkpoint")
 { echo; cat text/test.source; } >source # the first line has no words, so nothing is computed for it
 { echo; cat text/test.target; } >target
-code=0 # the first line stays in output.partial
-"$RNNSEARCH" translate "${model[@]}" --input source --beam 1 --batch-sentences 1 --output output 2>err || code=$?
+# The first line stays in output.partial.
+code_of "$RNNSEARCH" translate "${model[@]}" --input source --beam 1 --batch-sentences 1 --output output 2>err
 [[ $code == 1 && ! -e output ]] || fail "a translation that broke off: code $code"
 grep -q "source, line 2: the model computes NaN" err || fail "a translation that broke off: $(<err)"
 every "1 2" "source, line 2: the model computes NaN" translate "${model[@]}" --input source --beam 3 --n-best 3
@@ -47,8 +47,7 @@ grep -qE '^-[0-9]{26,}\.[0-9]{6}$' <<<"$scores" || fail "the scores are not as l
 
 # In training no metric of the dev set is a number, no checkpoint is the best, and training gives up after enough skipped updates.
 for metric in loss bleu ter; do
-  code=0
-  diverge $metric 40 2 1e25 --best-metric $metric --max-skipped 5 2>err || code=$?
+  code_of diverge $metric 40 2 1e25 --best-metric $metric --max-skipped 5 2>err
   [[ $code == 1 && $(grep -c '^rnnsearch ' err) == 1 ]] || fail "train, best by $metric: code $code: $(<err)"
   [[ $(tail -n 1 err) == *"5 updates in a row were not finite, up to update 6; there is no earlier checkpoint, so start again with"* ]] || fail "train, best by $metric: $(<err)"
   [[ $(grep -c '^\[train\] update [246]: .*NaN.*' err) == 2 ]] || fail "the validations at updates 2 and 4 do not tell of NaN: $(<err)"

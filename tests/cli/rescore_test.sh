@@ -2,14 +2,13 @@
 # The pipeline of src/cli/commands/rescore.md: n-best lists of dev and test, rescored by a right-to-left model and by one of another
 # corpus, and the re-ranked test set evaluated. Features are the scores of `score` to the last bit, on any number of
 # ranks and threads, and in both formats.
-# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none --target-words 7 \
   --output other.h5 >/dev/null
-"$RNNSEARCH" $(train_arguments left 40) 2>/dev/null
-"$RNNSEARCH" $(train_arguments right 60) --target-direction right-to-left --reverse-source --seed 7 2>/dev/null
+on 1 left 40
+on 1 right 60 --target-direction right-to-left --reverse-source --seed 7
 "$RNNSEARCH" train --corpus other.h5 --run encdec --attention none --max-updates 20 --embedding 8 --state 8 --maxout 8 \
   --batch-sentences 12 --checkpoint-minutes 0 --threads 1 --precision f32 2>/dev/null
 for set in dev test; do

@@ -2,11 +2,10 @@
 # SIGTERM and SIGUSR1 end translate, score, align and evaluate with code 85 and one line, also wherever they wait: for a named pipe that
 # nobody opens for writing or whose writer is silent, for a configuration, and during one long sentence. Finished lines of a translation
 # are kept, in order (resume_test.sh continues them); alignments and evaluations write nothing. --stop-before ends a training in time.
-# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
-"$RNNSEARCH" $(train_arguments run 20) 2>/dev/null
+on 1 run 20
 for _ in {1..1000}; do cat text/dev.source; done >source
 for _ in {1..1000}; do cat text/dev.target; done >target
 search=(--model run --beam 12 --batch-sentences 2 --threads 1)
@@ -109,8 +108,7 @@ stop USR1 1 'sleep 0.7' evaluate "${model[@]}" --corpus corpus.h5 --set dev --be
 read -ra train <<<"$(train_arguments timed "$endless")"
 for seconds in 8 16 32 64 128; do
   rm -rf timed
-  code=0
-  RNNSEARCH_END_TIME=$(($(date +%s) + seconds)) SLURM_JOB_END_TIME=nonsense "$RNNSEARCH" "${train[@]}" --stop-before 0.05 2>err || code=$?
+  RNNSEARCH_END_TIME=$(($(date +%s) + seconds)) SLURM_JOB_END_TIME=nonsense code_of "$RNNSEARCH" "${train[@]}" --stop-before 0.05 2>err
   [[ ! -s timed/checkpoints/latest ]] || break
 done
 ((code == 85)) || fail "--stop-before: code $code: $(tail -n 3 err)"
@@ -119,8 +117,8 @@ grep -q '^\[train\] will stop with a checkpoint before .* UTC, in .*: 0.05 minut
 grep -q '"reason":"the job.s end is near"' timed/log.jsonl || fail "log.jsonl does not tell of it"
 updates=$(sed -n 's/.*"event":"stop","update":\([0-9]*\),.*/\1/p' timed/log.jsonl)
 [[ $(last_checkpoint timed) == *update-$(printf %08d "$updates").h5 ]] || fail "the last update is not in a checkpoint"
-"$RNNSEARCH" $(train_arguments timed $((updates + 5))) 2>/dev/null
-"$RNNSEARCH" $(train_arguments whole-run $((updates + 5))) 2>/dev/null
+on 1 timed $((updates + 5))
+on 1 whole-run $((updates + 5))
 expect_equal timed whole-run
 
 read -ra train <<<"$(train_arguments refused 2)"

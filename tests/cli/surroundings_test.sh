@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Faults of the environment of a command: files beyond a size limit (as on a full disk), closed standard descriptors, a terminal that
 # would interpret escape sequences in a file, and another version of ICU than the one that split the training text.
-# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
-"$RNNSEARCH" $(train_arguments run 5) 2>/dev/null
+on 1 run 5
 
 # A file that cannot grow ends translate at once, not at the end of the text, which never comes here.
 for _ in {1..300}; do cat text/dev.source; done >source
@@ -38,11 +37,9 @@ for descriptor in 0 1 2; do
 done
 kill $job
 wait $job || true
-code=0
-"$RNNSEARCH" score --model run --threads 1 --source text/dev.source --target text/dev.target 2>err >&- || code=$?
+code_of "$RNNSEARCH" score --model run --threads 1 --source text/dev.source --target text/dev.target 2>err >&-
 [[ $code == 1 && $(<err) == *"cannot write the results to standard output"* ]] || fail "a closed standard output: code $code: $(<err)"
-code=0
-"$RNNSEARCH" translate --model run --threads 1 <&- >out 2>err || code=$?
+code_of "$RNNSEARCH" translate --model run --threads 1 <&- >out 2>err
 [[ $code == 1 && $(<err) == *"cannot read standard input"* ]] || fail "a closed standard input: code $code: $(<err)"
 
 # A language and a set whose names are escape sequences.
@@ -60,7 +57,7 @@ done
 # Another ICU, simulated by its function of the version: commands that load the model warn once, whatever the number of ranks.
 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source text/dev.source \
   --dev-target text/dev.target --tokenizer icu-words --overwrite --output corpus.h5 >out 2>&1
-"$RNNSEARCH" $(train_arguments icu 2) 2>/dev/null
+on 1 icu 2
 function=$(nm -D "$RNNSEARCH" | sed -n 's/.* \(u_getVersion[_0-9]*\).*/\1/p')
 [[ -n $function ]] || fail "the program does not ask ICU for its version"
 echo "void $function(unsigned char* version) { version[0] = 50, version[1] = 1, version[2] = version[3] = 0; }" >icu.c

@@ -27,9 +27,6 @@ until_true() { # SECONDS WHAT COMMAND...
   done
   fail "$what: not within $limit s: $(tail -n 20 ./*.log)"
 }
-has_updates() { # RUN N
-  [[ -e $1/log.jsonl ]] && (($(grep -c '"event":"update"' "$1/log.jsonl") >= $2))
-}
 
 make_corpus
 "$lab" up 2

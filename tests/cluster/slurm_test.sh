@@ -49,9 +49,6 @@ until_true() { # SECONDS WHAT COMMAND...
 is() { # JOB STATE
   [[ $(state_of_job "$1") == "$2" ]]
 }
-has_updates() { # RUN N
-  [[ -e $1/log.jsonl ]] && (($(grep -c '"event":"update"' "$1/log.jsonl") >= $2))
-}
 is_training() { # RUN: past its first checkpoint
   has_updates "$1" 50
 }

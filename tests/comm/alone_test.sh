@@ -47,8 +47,7 @@ ended() {
     while kill -0 "$1" && ((SECONDS - since < limit)); do sleep 0.02; done
   } 2>/dev/null
   ! kill -KILL "$1" 2>/dev/null || fail "$2 still runs after $limit s"
-  code=0
-  wait "$1" || code=$?
+  code_of wait "$1"
 }
 
 # one LANE NUMBER: runs a command from start to end, and writes a line about its end to LANE/ends

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # translate --stream answers each line before the next one is written, with the translations of translate --input, on any number of ranks.
 # Its memory does not grow with the text. Lines of JSON are answered under their ids, and a bad one does not end it.
-# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
-"$RNNSEARCH" $(train_arguments run 40) 2>/dev/null
+on 1 run 40
 { cat text/dev.source && echo && head -n 3 text/dev.source; } >source
 model=(--model run --threads 1 --precision f32)
 "$RNNSEARCH" translate "${model[@]}" --input source --output whole --beam 3 2>/dev/null
@@ -62,9 +61,8 @@ end
 ((many - few < 1024)) || fail "2,000 lines take $few kB, 22,000 take $many kB"
 
 # What is no text ends a plain stream, after the lines before it. A signal ends it with the line to go on from.
-code=0
 { head -n 2 source && printf 'a \xff\n' && head -n 1 source; } >broken
-"$RNNSEARCH" translate "${model[@]}" --stream --beam 3 <broken >out 2>err || code=$?
+code_of "$RNNSEARCH" translate "${model[@]}" --stream --beam 3 <broken >out 2>err
 [[ $code == 1 && $(<err) == *"standard input, line 3, byte 3: not valid UTF-8"* ]] || fail "bad UTF-8: code $code: $(<err)"
 head -n 2 whole | cmp - out || fail "the lines before a bad one are not translated"
 for ranks in 1 2; do
@@ -74,8 +72,7 @@ for ranks in 1 2; do
   signal=TERM
   ((ranks == 1)) || signal=USR1 # mpirun passes USR1 on, and ends at TERM
   kill -$signal $job
-  code=0
-  wait $job || code=$?
+  code_of wait $job
   [[ $code == 85 && $(<err) == *"the output of the first 2 lines was written to standard output; continue with line 3 of the input"* ]] ||
     fail "SIG$signal: code $code: $(<err)"
   exec 3>&- 4<&-

@@ -125,14 +125,7 @@ done
 # An interruption of a training is reported, with exit code 85. (tests/train checks that a resumed training has the same bits.)
 for launch in local mpirun; do
   (tiny=(-- --max-updates "$endless" --validate-every 400 "${tiny[@]:5}") && exec "$paper" --text text --units words --words 30 --launch $launch --folder cut "${tiny[@]}") >cut.out 2>&1 &
-  job=$!
-  while kill -0 $job 2>/dev/null; do
-    [[ ! -e cut/rnnsearch-50/log.jsonl ]] || (($(grep -c '"update"' cut/rnnsearch-50/log.jsonl) < 2)) || break
-    sleep 0.05
-  done
-  kill -TERM $job
-  code=0
-  wait $job || code=$?
+  terminated $! cut/rnnsearch-50 2
   [[ $code == 85 ]] || fail "$launch, TERM: code $code: $(<cut.out)"
   [[ -s $(last_checkpoint cut/rnnsearch-50) ]] || fail "$launch, TERM: no checkpoint"
   rm -rf cut

@@ -26,21 +26,13 @@ grep -q '0\.7169' short/medians.md || fail "the ceiling is missing: $(<short/med
 touch stamp
 run >again.out 2>&1 || fail "$(tail -n 5 again.out)"
 [[ -z $(find short -newer stamp -name '*.h5') ]] || fail "trained twice: $(find short -newer stamp -name '*.h5')"
-code=0
-"$SOURCE/pipelines/replication/run.sh" --protocol ours --lengths 10 --systems full --rounds 1 --updates 600 --test 1000 --folder short >other.out 2>&1 || code=$?
+code_of "$SOURCE/pipelines/replication/run.sh" --protocol ours --lengths 10 --systems full --rounds 1 --updates 600 --test 1000 --folder short >other.out 2>&1
 { [[ $code == 1 ]] && grep -q 'give another --folder' other.out; } || fail "another protocol in the same folder: code $code, $(<other.out)"
 
 # A signal during training: the training writes a checkpoint before the script ends, and no process is left behind.
 "$SOURCE/pipelines/replication/run.sh" --lengths 10 --systems full --rounds 1 --updates 20000 --test 10 --folder cut --at-once 1 >cut.out 2>&1 &
-job=$!
 run=cut/length-10/round-1/full
-while kill -0 $job 2>/dev/null; do
-  [[ ! -e $run/log.jsonl ]] || (($(grep -c '"event":"update"' $run/log.jsonl) < 2)) || break
-  sleep 0.05
-done
-kill -TERM $job
-code=0
-wait $job || code=$?
+terminated $! $run 2
 [[ $code == 85 ]] || fail "TERM: code $code: $(<cut.out)"
 [[ -s $(last_checkpoint $run) ]] || fail "TERM: no checkpoint: $(ls $run)"
 grep -q '"event":"stop".*signal' $run/log.jsonl || fail "TERM: the training did not end by it: $(tail -n 1 $run/log.jsonl)"

@@ -9,8 +9,7 @@ tiny=(-- --embedding 8 --state 8 --alignment 8 --batch-sentences 4 --validate-ev
 few=(--systems "replication seq2seq" --max-length 6 --updates 12 --folder few)
 
 # Too few updates to learn the task: all results are made, and the exit code is 1.
-code=0
-run --rounds 2 "${few[@]}" "${tiny[@]}" >out 2>&1 || code=$?
+code_of run --rounds 2 "${few[@]}" "${tiny[@]}" >out 2>&1
 { [[ $code == 1 ]] && grep -q '^reversal: PSA must be above 99% in every round, but is not: replication, round 1: [0-9.]*%; replication, round 2' out; } ||
   fail "code $code: $(tail -n 5 out)"
 ! grep -q 'seq2seq, round [12]:' out || fail "a system without attention must learn the task: $(<out)"
@@ -46,14 +45,7 @@ refused "give another --folder" "${few[@]}" "${tiny[@]}" --learning-rate 0.5
 long=(--systems notebook-dot --rounds 1 --max-length 6 --updates "$endless" --folder cut)
 cut=(-- --embedding 16 --state 16 --encoder-state 8 --validate-every 0 --log-every 1)
 (exec "$SOURCE/pipelines/reversal/run.sh" "${long[@]}" "${cut[@]}") >cut.out 2>&1 &
-job=$!
-while kill -0 $job 2>/dev/null; do
-  [[ ! -e cut/notebook-dot-seed-1/log.jsonl ]] || (($(grep -c '"update"' cut/notebook-dot-seed-1/log.jsonl) < 5)) || break
-  sleep 0.05
-done
-kill -TERM $job
-code=0
-wait $job || code=$?
+terminated $! cut/notebook-dot-seed-1 5
 [[ $code == 85 && -s $(last_checkpoint cut/notebook-dot-seed-1) ]] || fail "TERM: code $code: $(<cut.out)"
 
 # The task is learned: exit code 0. (Sequences of up to 4 words, in 15 seconds.)
@@ -83,7 +75,6 @@ PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || fail "$(<slurm.out)"
 { [[ $(wc -l <calls) == 2 ]] && grep -q 'replication, rounds 1,3: in the queue' slurm.out; } || fail "submitted twice: $(<calls) $(<slurm.out)"
 # SLURM that does not answer: nothing is submitted, because the jobs may be in the queue.
 printf '#!/bin/sh\necho "slurm_load_jobs error: Unable to contact slurm controller" >&2\nexit 1\n' >bin/squeue
-code=0
-PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || code=$?
+PATH=$PWD/bin:$PATH code_of run "${slurm[@]}" >slurm.out 2>&1
 { [[ $code == 1 && $(wc -l <calls) == 2 ]] && grep -q 'squeue does not say whether .* Unable to contact' slurm.out; } ||
   fail "no answer of squeue: code $code: $(<calls) $(<slurm.out)"

@@ -62,15 +62,12 @@ for signal in TERM INT; do
     sleep 0.05
   done
   kill -$signal $job
-  code=0
-  wait $job || code=$?
+  code_of wait $job
   [[ $code == 85 ]] || fail "$signal: code $code: $(<$signal.out)"
   for log in "$signal"/round-1/*/log.jsonl; do grep -q '"event":"stop".*signal' "$log" || fail "$signal: $(tail -n 1 "$log")"; done
 done
 
-code=0
-run by-words --chinese characters >other.out 2>&1 || code=$?
+code_of run by-words --chinese characters >other.out 2>&1
 { [[ $code == 1 ]] && grep -q 'give another --folder' other.out; } || fail "other words: code $code: $(<other.out)"
-code=0
-run by-words --chinese pinyin >pinyin.out 2>&1 || code=$?
+code_of run by-words --chinese pinyin >pinyin.out 2>&1
 { [[ $code == 1 ]] && grep -q "zh-en: --chinese is 'pinyin'; it must be characters or words" pinyin.out; } || fail "pinyin: code $code: $(<pinyin.out)"

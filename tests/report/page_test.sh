@@ -2,7 +2,6 @@
 # The report of two small trainings, an evaluation and alignments: its errors, the files beside the page, and the page in Chromium,
 # with pointer, touch and keyboard, without JavaScript, narrow, wide, in dark mode and printed. The part in Chromium needs node, npm
 # and the packages of package.json, and is skipped without them.
-# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 
@@ -10,9 +9,9 @@ report() { "$RNNSEARCH" report "$@"; }
 
 make_corpus
 for attempt in 60 120; do  # two attempts: the second resumes
-  "$RNNSEARCH" $(train_arguments search $attempt) 2>/dev/null
+  on 1 search $attempt
 done
-"$RNNSEARCH" $(train_arguments encdec 90) --attention none 2>/dev/null
+on 1 encdec 90 --attention none
 command -v node >/dev/null || { echo "skipped: node is not installed (pipelines/install.sh tests)" >&2; exit 77; }
 node "$SOURCE/tests/report/make_inputs.mjs" .
 # a section that an experiment wrote

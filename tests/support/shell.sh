@@ -7,6 +7,12 @@ fail() {
   exit 1
 }
 
+# code_of COMMAND...: runs it and sets `code` to its exit code
+code_of() {
+  code=0
+  "$@" || code=$?
+}
+
 # refused CODE FACTS COMMAND...: the command exits with CODE, prints nothing, says the FACTS, which are separated by |, in one line, and
 # leaves every file in this folder as it is. Lines in brackets are progress; a launcher may say more.
 refused() {

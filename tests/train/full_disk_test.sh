@@ -14,8 +14,7 @@ mount -t tmpfs -o size=$((bytes * 5 / 2)) rnnsearch-test small 2>/dev/null ||
 trap 'umount small' EXIT
 for synchronous in false true; do
   options="--checkpoint-every 10 --synchronous-checkpoints $synchronous"
-  code=0
-  "$RNNSEARCH" $(train_arguments small/run 40) $options 2>errors || code=$?
+  code_of "$RNNSEARCH" $(train_arguments small/run 40) $options 2>errors
   [[ $code == 1 ]] || fail "expected code 1 on a full disk, found $code"
   [[ $(grep -c '^rnnsearch train: ' errors) == 1 ]] || fail "expected one sentence, found: $(cat errors)"
   grep -qi 'space' errors || fail "the sentence does not say that the disk is full: $(cat errors)"

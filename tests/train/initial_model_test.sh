@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # --initial-model: a training on another corpus begins with the parameters of a run, says which words it took over, and resumes when that
 # run is gone, with the same bits; a run that cannot begin so leaves no folder.
-# shellcheck disable=SC2046  # what train_arguments prints is split into the arguments of a command
 set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 make_corpus
-"$RNNSEARCH" $(train_arguments general 60) 2>/dev/null
+on 1 general 60
 "$SOURCE/data/reversal.sh" domain --vocabulary 14 --max-length 5 --train 200 --dev 16 --test 16 >/dev/null
 "$RNNSEARCH" prepare --train-source domain/train.source --train-target domain/train.target --dev-source domain/dev.source \
   --dev-target domain/dev.target --tokenizer none --output domain.h5 >/dev/null

@@ -9,12 +9,6 @@ tail -n 100 text/train.source >some.source
 tail -n 100 text/train.target >some.target
 "$RNNSEARCH" prepare --train-source some.source --train-target some.target --vocabulary-of corpus.h5 --output some.h5 >/dev/null
 arguments() { train_arguments "$1" "$2" | sed 's/--batch-sentences 12/--batch-sentences 36 --reproducible-shards 6/'; }
-# on RANKS RUN UPDATES [OPTION...]
-on() {
-  local launcher=("$MPIEXEC" -n "$1")
-  (($1 > 1)) || launcher=()
-  "${launcher[@]}" "$RNNSEARCH" $(arguments "$2" "$3") "${@:4}" 2>"$2.log" || fail "$2: $(<"$2.log")"
-}
 on 1 whole 30 --mix some.h5:0.5 # an epoch has 900 pairs: 25 updates
 grep -q 'an epoch has 300 pairs of .*some.h5, which has 100$' whole.log || fail "the training does not say what it mixes: $(<whole.log)"
 grep -q "^mix = $PWD/some.h5:0.5\$" whole/config.ini || fail "config.ini does not record the mixture"

@@ -13,12 +13,6 @@ arguments() {
   train_arguments "$1" "$2" | sed "s/--batch-sentences 12/--batch-sentences $pairs/; s/--threads 1/--threads $threads/"
   echo --reproducible-shards $shards --dropout 0.2 --average-decay 0.9 --validate-sentences 5 --checkpoint-every 5
 }
-# on RANKS RUN UPDATES [OPTION...]
-on() {
-  local launcher=("$MPIEXEC" -n "$1")
-  (($1 > 1)) || launcher=()
-  "${launcher[@]}" "$RNNSEARCH" $(arguments "$2" "$3") "${@:4}" 2>"$2.log" || fail "$1 ranks: $(tail -3 "$2.log")"
-}
 # Losses, norms and validations, as the log has them: the last line of each update, because some are done again after a kill.
 figures() {
   perl -ne 'if (/"event":"(update|validation)","update":(\d+)/) {

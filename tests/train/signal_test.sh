@@ -50,8 +50,7 @@ for launcher in "" "$MPIEXEC -n 2"; do
     exec 9<>gate 9>&-
     sleep 0.05
   done
-  code=0
-  wait $job || code=$?
+  code_of wait $job
   [[ $code == 85 && ! -e early ]] || fail "at the start, '$launcher': code $code, $(ls early 2>&1): $(tail -3 early.log)"
   [[ $(grep -c '^rnnsearch train: a signal asked to stop' early.log) == 1 ]] || fail "one sentence: $(<early.log)"
 done
@@ -60,6 +59,5 @@ done
 job=$!
 until_caught $job 2
 kill -TERM "$(rank_of $job 1)"
-code=0
-wait $job || code=$?
+code_of wait $job
 [[ $code == 85 ]] || fail "TERM at one rank of two: code $code: $(<one-of-two.log)"

@@ -51,7 +51,6 @@ sleep 12
 kill -CONT "${ranks_of_job[@]}"
 wait_for suspended $job $(($(lines_of_log suspended) + 200))
 kill -USR1 $job
-code=0
-wait $job || code=$?
+code_of wait $job
 ((code == 85)) || fail "suspended: code $code: $(tail -n 3 suspended.log)"
 goes_on suspended

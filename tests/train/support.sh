@@ -32,6 +32,26 @@ train_arguments() {
     --validate-every 7 --checkpoint-minutes 0 --log-every 1 --threads 1 --precision f32
 }
 
+# on RANKS RUN UPDATES [OPTION...]: trains with what `arguments RUN UPDATES` prints, which a script may define otherwise
+on() {
+  local start=("$MPIEXEC" -n "$1")
+  (($1 > 1)) || start=()
+  # shellcheck disable=SC2046  # what arguments prints is split into the arguments of a command
+  "${start[@]}" "$RNNSEARCH" $(arguments "$2" "$3") "${@:4}" 2>"$2.log" || fail "$2 on $1 ranks: $(tail -n 3 "$2.log")"
+}
+arguments() { train_arguments "$@"; }
+
+has_updates() { # RUN N
+  [[ -e $1/log.jsonl ]] && (($(grep -c '"event":"update"' "$1/log.jsonl") >= $2))
+}
+
+# terminated JOB RUN UPDATES: sends SIGTERM to JOB when RUN has logged so many updates, and sets `code` to its exit code
+terminated() {
+  until has_updates "$2" "$3" || ! kill -0 "$1" 2>/dev/null; do sleep 0.05; done
+  kill -TERM "$1"
+  code_of wait "$1"
+}
+
 lines_of_log() {
   if [[ -e $1/log.jsonl ]]; then wc -l <"$1/log.jsonl"; else echo 0; fi
 }

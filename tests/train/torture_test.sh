@@ -241,8 +241,7 @@ ended() {
     (($(since "$at") < limit * 10)) || fail "mpirun of attempt $attempts hangs"
     sleep 0.1
   done
-  code=0
-  wait "$job" 2>/dev/null || code=$?
+  code_of wait "$job" 2>/dev/null
   job=
   tenths=$(since "$at")
   if ((tenths > worst)); then worst=$tenths worst_kind=$kind; fi
