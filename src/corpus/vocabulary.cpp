@@ -1,9 +1,11 @@
 #include "rnnsearch/corpus/vocabulary.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/text/word_list.h"
 
 namespace rnnsearch::corpus {
 
@@ -17,7 +19,7 @@ Vocabulary::Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t
       throw Error("the vocabulary has '{}' as word {} where {} was expected", i < words_.size() ? words_[i] : "", i,
                   kSpecialSymbols[i]);
   }
-  ids_.reserve(words_.size());
+  slots_.assign(std::bit_ceil(2 * words_.size()), kUnknown);
   for (std::size_t i = kSpecialSymbols.size(); i < words_.size(); ++i) {
     if (words_[i].empty() || words_[i].find_first_of(std::string_view("\n\0", 2)) != std::string::npos ||
         text::first_invalid_utf8(words_[i]))
@@ -25,14 +27,19 @@ Vocabulary::Vocabulary(std::vector<std::string> words, std::vector<std::uint64_t
     const auto special = std::find(kSpecialSymbols.begin(), kSpecialSymbols.end(), words_[i]);
     if (special != kSpecialSymbols.end())
       throw Error("the vocabulary has '{}' twice, as words {} and {}", words_[i], special - kSpecialSymbols.begin(), i);
-    const auto [entry, inserted] = ids_.emplace(words_[i], static_cast<WordId>(i));
-    if (!inserted) throw Error("the vocabulary has '{}' twice, as words {} and {}", words_[i], entry->second, i);
+    WordId& slot = slots_[slot_of(words_[i])];
+    if (slot != kUnknown) throw Error("the vocabulary has '{}' twice, as words {} and {}", words_[i], slot, i);
+    slot = static_cast<WordId>(i);
   }
 }
 
-WordId Vocabulary::id(std::string_view word) const {
-  const auto entry = ids_.find(word);
-  return entry == ids_.end() ? kUnknown : entry->second;
+std::size_t Vocabulary::slot_of(std::string_view word) const {
+  const std::size_t last = slots_.size() - 1;
+  std::size_t slot = text::hash_of(word) & last;
+  while (slots_[slot] != kUnknown && words_[slots_[slot]] != word) slot = (slot + 1) & last;
+  return slot;
 }
+
+WordId Vocabulary::id(std::string_view word) const { return slots_[slot_of(word)]; }
 
 }  // namespace rnnsearch::corpus

@@ -207,13 +207,9 @@ class BytePairCodes : public Subwords::Model {
     }
   }
 
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return hash_of(text); }
-  };
   std::uint64_t owner_;
   bool joins_end_ = false;  // version 0.2: the last character of a word and </w> are one symbol
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> symbols_;
+  std::unordered_map<std::string, std::uint32_t, WordHash, std::equal_to<>> symbols_;
   std::unordered_map<std::uint64_t, Merge> merges_;  // keyed by the ids of two symbols
 };
 

@@ -20,13 +20,12 @@
 namespace rnnsearch::text {
 namespace {
 
-// The library splits text; two caches hold the pieces of words. Mean processor time of prepare, two threads, given
-// models of 8,000 pieces, 300,000 pairs of English and French: unigram 6.1 s, BPE 7.1 s, where a trie, a Viterbi
-// search and merges of our own, some 400 lines, took 4.5 s and 5.1 s. Learning the BPE models as well takes 37 s, where
-// it took 32 s. Splitting by the library without caches takes 4 to 10 times as long as with that code. Of 100,000
-// lines, 29 (English) and 44 (French) are split otherwise by the unigram model than as whole lines, none by BPE: the
-// library rounds the sum of the scores of all pieces of the line so far, which decides between two ways to split a word
-// with nearly equal scores.
+// The library splits text; two caches hold the pieces of words. Processor time of prepare, two threads, given BPE
+// models of 8,000 pieces, 633,799 pairs of English and French: 25 s, where a trie and merges of our own took 21 s; with
+// a Viterbi search, they were some 400 lines. Splitting by the library without caches takes 4 to 10 times as long as
+// with that code. Of 100,000 lines, 29 (English) and 44 (French) are split otherwise by the unigram model than as whole
+// lines, none by BPE: the library rounds the sum of the scores of all pieces of the line so far, which decides between
+// two ways to split a word with nearly equal scores.
 
 using PieceType = ModelProto::PieceType;
 
@@ -49,8 +48,8 @@ constexpr std::size_t kLongestChain = 64;
 /// Bytes. Longer words are rare, and no cache keeps them.
 constexpr std::size_t kLongestKept = 64;
 
-/// With 64 shelves, a model keeps up to 262,144 words, which take some 30 MB.
-constexpr std::size_t kShelfWords = 4096;
+/// With 64 shelves, a model keeps up to 1,048,576 words, which take some 120 MB.
+constexpr std::size_t kShelfWords = 16384;
 
 class SentencePiece : public Subwords::Model {
  public:
@@ -79,11 +78,17 @@ class SentencePiece : public Subwords::Model {
       return;
     }
     WordCache& cache = WordCache::for_owner(owner_);
+    thread_local std::vector<HashedWord> words;
+    words.clear();
     while (!line.empty()) {
       const std::size_t size = std::min(line.find(' '), line.size());
-      if (size > 0) split_word(line.substr(0, size), cache, pieces);
+      if (size > 0) {
+        words.push_back({line.substr(0, size), hash_of(line.substr(0, size))});
+        cache.prefetch(words.back().hash);  // the words of a line wait for memory together, not one after the other
+      }
       line.remove_prefix(std::min(size + 1, line.size()));
     }
+    for (const HashedWord& word : words) split_word(word.text, word.hash, cache, pieces);
   }
 
   std::string join(const std::vector<std::string>& pieces, std::string_view unknown) const override {
@@ -116,11 +121,15 @@ class SentencePiece : public Subwords::Model {
   /// The words that any thread has split, with the ids of their pieces. A thread's WordCache is in front of it.
   struct Shelf {
     std::mutex mutex;
-    std::unordered_map<std::string, std::vector<std::uint32_t>> words;
+    std::unordered_map<std::string, std::vector<std::uint32_t>, WordHash, std::equal_to<>> words;
   };
 
-  void split_word(std::string_view word, WordCache& cache, WordList& pieces) const {
-    const std::uint64_t hash = hash_of(word);
+  struct HashedWord {
+    std::string_view text;
+    std::uint64_t hash;
+  };
+
+  void split_word(std::string_view word, std::uint64_t hash, WordCache& cache, WordList& pieces) const {
     const auto add = [&](std::span<const std::uint32_t> ids) {
       for (const std::uint32_t id : ids) pieces.add(texts_[id]);
     };
@@ -131,24 +140,22 @@ class SentencePiece : public Subwords::Model {
       return;
     }
     Shelf& shelf = shelves_[hash % shelves_.size()];
-    const std::string key(word);
-    std::vector<std::uint32_t> ids;
     {
       const std::scoped_lock lock(shelf.mutex);
-      if (const auto entry = shelf.words.find(key); entry != shelf.words.end()) ids = entry->second;
-    }
-    if (!ids.empty()) {
-      add(ids);
-    } else {
-      ids = encode(word, pieces);
-      for (const std::uint32_t id : ids) {
-        if (processor_.IsUnknown(static_cast<int>(id))) return;  // the id does not tell the text of the piece
+      if (const auto entry = shelf.words.find(word); entry != shelf.words.end()) {
+        add(entry->second);
+        cache.keep(word, hash, entry->second);
+        return;
       }
-      const std::scoped_lock lock(shelf.mutex);
-      if (shelf.words.size() == kShelfWords) shelf.words.clear();
-      shelf.words.emplace(key, ids);
+    }
+    const std::vector<std::uint32_t> ids = encode(word, pieces);
+    for (const std::uint32_t id : ids) {
+      if (processor_.IsUnknown(static_cast<int>(id))) return;  // the id does not tell the text of the piece
     }
     cache.keep(word, hash, ids);
+    const std::scoped_lock lock(shelf.mutex);
+    if (shelf.words.size() == kShelfWords) shelf.words.clear();
+    shelf.words.emplace(word, ids);
   }
 
   // Adds the pieces that the library finds, and returns their ids.

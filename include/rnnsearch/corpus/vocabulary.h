@@ -2,11 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "rnnsearch/base/sentences.h"
@@ -40,13 +39,11 @@ class Vocabulary {
   const std::vector<std::uint64_t>& counts() const { return counts_; }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
+  std::size_t slot_of(std::string_view word) const;  // the slot that holds the word, or the free one that would
+
   std::vector<std::string> words_;
   std::vector<std::uint64_t> counts_;
-  std::unordered_map<std::string, WordId, Hash, std::equal_to<>> ids_;
+  std::vector<WordId> slots_{kUnknown};  // hash table with open addressing; kUnknown: the slot is free
 };
 
 }  // namespace rnnsearch::corpus

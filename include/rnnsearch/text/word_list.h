@@ -37,6 +37,11 @@ class WordList {
     append(word);
     end_word();
   }
+  void add(const WordList& words) {
+    const std::size_t begin = bytes_.size();
+    bytes_ += words.bytes_;
+    for (const std::size_t end : words.ends_) ends_.push_back(begin + end);
+  }
 
  private:
   std::string bytes_;
@@ -63,5 +68,11 @@ inline std::uint64_t hash_of(std::string_view word) {
   mix(hash >> 29);
   return hash;
 }
+
+/// For hash tables of words, in which a std::string_view can be looked up.
+struct WordHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view word) const { return hash_of(word); }
+};
 
 }  // namespace rnnsearch::text

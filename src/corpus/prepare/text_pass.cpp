@@ -153,7 +153,7 @@ void split_pairs(const PrepareOptions& options, const PairCleaner& cleaner, cons
       continue;
     }
     for (const auto& [words, side] : {std::pair{&source, &piece.source}, {&target, &piece.target}}) {
-      for (std::size_t k = 0; k < words->size(); ++k) side->words.add((*words)[k]);
+      side->words.add(*words);
       side->sizes.push_back(static_cast<std::uint32_t>(words->size()));
     }
     piece.weights.push_back(weight);
