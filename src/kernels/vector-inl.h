@@ -24,15 +24,17 @@ namespace rnnsearch::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Calls body(d, i) for whole vectors and then for single elements; nothing past n is touched.
-template <class Body>
-HWY_INLINE void for_each(std::size_t n, const Body& body) {
-  const hn::ScalableTag<Real> whole;
-  const hn::CappedTag<Real, 1> single;
-  const std::size_t lanes = hn::Lanes(whole);
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) body(whole, i);
-  for (; i < n; ++i) body(single, i);
+/// The most elements of a vector, which is all of them but for scalable vectors.
+constexpr std::size_t kVectorElements = hn::MaxLanes(hn::ScalableTag<Real>());
+
+/// Calls body(d, i) for vectors of as many elements, then of half as many and so on; nothing past n is touched. A rest of
+/// 12 elements is then 2 vectors, not 12.
+template <std::size_t elements = kVectorElements, class Body>
+HWY_INLINE void for_each(std::size_t n, const Body& body, std::size_t i = 0) {
+  const hn::CappedTag<Real, elements> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (; i + lanes <= n; i += lanes) body(d, i);
+  if constexpr (elements > 1) for_each<elements / 2>(n, body, i);
 }
 
 /// Neighbouring elements of a row, from column i on: what a kernel computes at once. n: the width of column blocks.
@@ -173,6 +175,18 @@ HWY_INLINE std::size_t add_groups(std::index_sequence<V...> all, std::size_t i, 
   return add_groups(all, i, end, term, lanes, (static_cast<void>(V), hn::Zero(d))...);
 }
 
+/// The sum of 2 * half lanes by a tree: the upper half is added to the lower half, until one lane is left.
+template <std::size_t half>
+HWY_INLINE Real sum_of_lanes(Real* HWY_RESTRICT lanes) {
+  const hn::CappedTag<Real, half> d;
+  for (std::size_t i = 0; i < half; i += hn::Lanes(d))
+    hn::StoreU(hn::Add(hn::LoadU(d, lanes + i), hn::LoadU(d, lanes + half + i)), d, lanes + i);
+  if constexpr (half == 1)
+    return lanes[0];
+  else
+    return sum_of_lanes<half / 2>(lanes);
+}
+
 /// The sum of n terms: term(d, i, sum) returns sum + the terms from i on, a vector of them. Every sum across the lanes
 /// of vectors is made by this function, so that its bits are the same for vectors of any width: term i is added to lane
 /// i mod 32, in the order of i, and the lanes are added in the order of one tree. A lane adds at most kTermsOfLane
@@ -180,20 +194,16 @@ HWY_INLINE std::size_t add_groups(std::index_sequence<V...> all, std::size_t i, 
 template <class Term>
 HWY_INLINE Real sum_of(std::size_t n, const Term& term) {
   constexpr std::size_t kTermsOfLane = 4096, kSumLanes = 32;
-  constexpr std::size_t kVectors = kSumLanes / hn::MaxLanes(hn::ScalableTag<Real>());
-  const hn::CappedTag<Real, 1> single;
+  constexpr std::size_t kVectors = kSumLanes / kVectorElements;
   alignas(64) Real lanes[kSumLanes];
   Real total = 0;
   for (std::size_t i = 0; i < n;) {
     const std::size_t end = std::min(n, i + kTermsOfLane * kSumLanes);
     i = add_groups(std::make_index_sequence<kVectors>(), i, end, term, lanes);
-    for (std::size_t lane = 0; i < end; ++i, ++lane) {
-      lanes[lane] = hn::GetLane(term(single, i, hn::Set(single, lanes[lane])));
-    }
-    for (std::size_t half = kSumLanes / 2; half > 0; half /= 2) {
-      for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-    }
-    total += lanes[0];
+    for_each(end - i, [&](auto d, std::size_t lane)
+                          HWY_ATTR { hn::StoreU(term(d, i + lane, hn::LoadU(d, lanes + lane)), d, lanes + lane); });
+    i = end;
+    total += sum_of_lanes<kSumLanes / 2>(lanes);
   }
   return total;
 }
