@@ -27,8 +27,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// The most elements of a vector, which is all of them but for scalable vectors.
 constexpr std::size_t kVectorElements = hn::MaxLanes(hn::ScalableTag<Real>());
 
-/// Calls body(d, i) for vectors of as many elements, then of half as many and so on; nothing past n is touched. A rest of
-/// 12 elements is then 2 vectors, not 12.
+/// Calls body(d, i) for vectors of as many elements, then of half as many and so on; nothing past n is touched. So a
+/// rest of 12 elements takes 2 steps, not 12.
 template <std::size_t elements = kVectorElements, class Body>
 HWY_INLINE void for_each(std::size_t n, const Body& body, std::size_t i = 0) {
   const hn::CappedTag<Real, elements> d;
