@@ -40,6 +40,6 @@ std::size_t Vocabulary::slot_of(std::string_view word) const {
   return slot;
 }
 
-WordId Vocabulary::id(std::string_view word) const { return slots_[slot_of(word)]; }
+WordId Vocabulary::id(std::string_view word) const { return slots_.empty() ? kUnknown : slots_[slot_of(word)]; }
 
 }  // namespace rnnsearch::corpus

@@ -24,11 +24,11 @@ namespace rnnsearch::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The most elements of a vector, which is all of them but for scalable vectors.
+/// Elements of a whole vector. CMakeLists.txt excludes targets whose vectors have no size at compile time.
 constexpr std::size_t kVectorElements = hn::MaxLanes(hn::ScalableTag<Real>());
 
-/// Calls body(d, i) for vectors of as many elements, then of half as many and so on; nothing past n is touched. So a
-/// rest of 12 elements takes 2 steps, not 12.
+/// Calls body(d, i) for elements i to n - 1: for whole vectors, and for the elements that are left by vectors of half
+/// the size, a quarter, and so on. Nothing past n is touched. 12 elements that are left take 2 steps, not 12.
 template <std::size_t elements = kVectorElements, class Body>
 HWY_INLINE void for_each(std::size_t n, const Body& body, std::size_t i = 0) {
   const hn::CappedTag<Real, elements> d;
@@ -161,11 +161,9 @@ template <std::size_t... V, class Term, class... Sums>
 HWY_INLINE std::size_t add_groups(std::index_sequence<V...>, std::size_t i, std::size_t end, const Term& term,
                                   Real* HWY_RESTRICT lanes, Sums... sums) {
   const hn::ScalableTag<Real> d;
-  constexpr std::size_t kLanes = hn::MaxLanes(d);
-  for (; i + sizeof...(V) * kLanes <= end; i += sizeof...(V) * kLanes) {
-    ((sums = term(d, i + V * kLanes, sums)), ...);
-  }
-  (hn::StoreU(sums, d, lanes + V * kLanes), ...);
+  constexpr std::size_t kGroup = sizeof...(V) * kVectorElements;
+  for (; i + kGroup <= end; i += kGroup) ((sums = term(d, i + V * kVectorElements, sums)), ...);
+  (hn::StoreU(sums, d, lanes + V * kVectorElements), ...);
   return i;
 }
 template <std::size_t... V, class Term>
@@ -175,7 +173,8 @@ HWY_INLINE std::size_t add_groups(std::index_sequence<V...> all, std::size_t i, 
   return add_groups(all, i, end, term, lanes, (static_cast<void>(V), hn::Zero(d))...);
 }
 
-/// The sum of 2 * half lanes by a tree: the upper half is added to the lower half, until one lane is left.
+/// The sum of 2 * half lanes by a tree: the upper half is added to the lower half, until one lane is left. Overwrites
+/// them.
 template <std::size_t half>
 HWY_INLINE Real sum_of_lanes(Real* HWY_RESTRICT lanes) {
   const hn::CappedTag<Real, half> d;
@@ -195,6 +194,7 @@ template <class Term>
 HWY_INLINE Real sum_of(std::size_t n, const Term& term) {
   constexpr std::size_t kTermsOfLane = 4096, kSumLanes = 32;
   constexpr std::size_t kVectors = kSumLanes / kVectorElements;
+  static_assert(kVectors * kVectorElements == kSumLanes);
   alignas(64) Real lanes[kSumLanes];
   Real total = 0;
   for (std::size_t i = 0; i < n;) {

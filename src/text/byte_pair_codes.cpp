@@ -1,6 +1,7 @@
 #include "rnnsearch/text/subwords.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <queue>

@@ -52,7 +52,7 @@ class WordCache {
 
   explicit WordCache(std::uint64_t owner) : owner_(owner), entries_(kEntries) {}
 
-  /// Has the processor fetch what `find` is going to read.
+  /// Prefetches the two entries that `find` compares.
   void prefetch(std::uint64_t hash) const {
     const Entry* const entry = &entries_[slot_of(hash)];
     __builtin_prefetch(entry);

@@ -1,4 +1,4 @@
-// Changes a file through HDF5, and seals it again, as an attacker would, so that its digest is correct.
+// Changes files through HDF5: as they are, or sealed files, which are sealed again as an attacker would.
 #pragma once
 
 #include <hdf5.h>
@@ -24,6 +24,7 @@ inline herr_t change_file(const std::filesystem::path& path, const std::function
   return H5Fclose(file);
 }
 
+/// The same for a sealed file, which is sealed again, so that its digest is correct.
 inline void change_sealed(const std::filesystem::path& path, const std::function<void(hid_t)>& act) {
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - storage::kSealBytes);
   change_file(path, act);

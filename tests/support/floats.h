@@ -15,7 +15,7 @@ inline std::vector<float> normal_floats(Random& random, std::size_t count) {
   return values;
 }
 
-/// Neighbours in pairs, level by level (shard_tree.h).
+/// The sum of these vectors, at least one: neighbours are added in pairs, level by level (shard_tree.h).
 inline std::vector<float> sum_in_pairs(std::vector<std::vector<float>> level) {
   while (level.size() > 1) {
     std::vector<std::vector<float>> next;

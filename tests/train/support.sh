@@ -48,7 +48,7 @@ has_updates() { # RUN N
 # terminated JOB RUN UPDATES: sends SIGTERM to JOB when RUN has logged so many updates, and sets `code` to its exit code
 terminated() {
   until has_updates "$2" "$3" || ! kill -0 "$1" 2>/dev/null; do sleep 0.05; done
-  kill -TERM "$1"
+  kill -TERM "$1" || fail "$2 ended before update $3"
   code_of wait "$1"
 }
 

@@ -62,16 +62,19 @@ double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Trains anew until a deadline in `seconds`, and until a later one where the machine, not the training, took the time.
-/// True if a training ended `margin` before its deadline in a state that is enough.
+struct Limit {
+  double seconds, margin = 0;
+};
+/// Trains until a deadline, and anew with twice the seconds while the machine is too slow. True if a training ended the
+/// margin before its deadline in a state that is enough.
 template <class IsEnough>
 bool in_time(const corpus::Corpus& corpus, const std::filesystem::path& folder, const TrainOptions& options,
-             const Validator& validator, double seconds, double margin, const IsEnough& is_enough) {
-  for (; seconds < 200; seconds *= 2) {
+             const Validator& validator, Limit limit, const IsEnough& is_enough) {
+  for (; limit.seconds < 200; limit.seconds *= 2) {
     std::filesystem::remove_all(folder);
-    const double deadline = unix_seconds() + seconds;
+    const double deadline = unix_seconds() + limit.seconds;
     const auto stopped = attempt(corpus, folder, options, validator, deadline);
-    const bool early = unix_seconds() < deadline - margin;
+    const bool early = unix_seconds() < deadline - limit.margin;
     EXPECT_EQ(stopped.result.reason, StopReason::kDeadline);
     EXPECT_TRUE(is_early(stopped.result.reason));
     if (is_enough(stopped.result.state) && early) return true;
@@ -121,7 +124,7 @@ TEST_F(Training, WritesItsCheckpointBeforeTheDeadline) {
     options.checkpoint_every = checkpoint_every;
     options.max_updates = 0;
     std::uint64_t updates = 0;
-    ASSERT_TRUE(in_time(corpus_, scratch_ / "run", options, dev_loss(corpus_), 1, 0,
+    ASSERT_TRUE(in_time(corpus_, scratch_ / "run", options, dev_loss(corpus_), {.seconds = 1},
                         [&](const TrainingState& state) { return (updates = state.update) > 0; }));
     options.max_updates = updates + 5;
     EXPECT_THAT(log("run"), HasSubstr("\"reason\":\"the job's end is near\""));
@@ -142,7 +145,7 @@ TEST_F(Training, LeavesTheTimeOfItsLongestPartBeforeTheDeadline) {
     if (update == 10) std::this_thread::sleep_for(kLong);
     return ValidationResult{1, std::nan(""), false};
   };
-  EXPECT_TRUE(in_time(corpus_, scratch_ / "run", options, slow_once, 2, 0.3,
+  EXPECT_TRUE(in_time(corpus_, scratch_ / "run", options, slow_once, {.seconds = 2, .margin = 0.3},
                       [](const TrainingState& state) { return state.validated_update >= 10; }));
 }
 
@@ -156,7 +159,7 @@ TEST_F(Training, LooksAtTheDeadlineInAValidation) {
     }
     return ValidationResult{1, std::nan(""), false};
   };
-  EXPECT_TRUE(in_time(corpus_, scratch_ / "run", options, endless, 3, 0, [](const TrainingState& state) {
+  EXPECT_TRUE(in_time(corpus_, scratch_ / "run", options, endless, {.seconds = 3}, [](const TrainingState& state) {
     EXPECT_EQ(state.validated_update, 0U);
     return state.update == 10;
   }));

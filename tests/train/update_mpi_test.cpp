@@ -135,12 +135,12 @@ TEST_F(Update, MultipliesTheGradientOfAPairByItsWeightAndDividesByAllPairsOrWord
   }
 }
 
-/// The root of the sum of squared differences, as a share of that of squared elements.
-double relative_difference(const std::vector<float>& found, std::span<const float> expected) {
+/// |one - other| / |one|, by Euclidean norms.
+double relative_difference(const std::vector<float>& one, std::span<const float> other) {
   double difference = 0, size = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    difference += std::pow(static_cast<double>(found[i] - expected[i]), 2);
-    size += std::pow(static_cast<double>(found[i]), 2);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    difference += std::pow(static_cast<double>(one[i] - other[i]), 2);
+    size += std::pow(static_cast<double>(one[i]), 2);
   }
   return std::sqrt(difference / size);
 }

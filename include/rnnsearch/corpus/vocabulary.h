@@ -43,7 +43,7 @@ class Vocabulary {
 
   std::vector<std::string> words_;
   std::vector<std::uint64_t> counts_;
-  std::vector<WordId> slots_{kUnknown};  // hash table with open addressing; kUnknown: the slot is free
+  std::vector<WordId> slots_;  // hash table with open addressing; kUnknown: the slot is free
 };
 
 }  // namespace rnnsearch::corpus

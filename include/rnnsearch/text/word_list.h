@@ -37,6 +37,7 @@ class WordList {
     append(word);
     end_word();
   }
+  /// Adds all words of another list, whose last word is ended.
   void add(const WordList& words) {
     const std::size_t begin = bytes_.size();
     bytes_ += words.bytes_;
@@ -63,7 +64,7 @@ inline std::uint64_t hash_of(std::string_view word) {
     mix(part);
   }
   std::uint64_t part = 0;
-  std::memcpy(&part, at, left);
+  if (left > 0) std::memcpy(&part, at, left);
   mix(part);
   mix(hash >> 29);
   return hash;
