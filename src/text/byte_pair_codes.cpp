@@ -98,8 +98,7 @@ class BytePairCodes : public Subwords::Model {
     if (word.empty()) return;
     WordCache& cache = WordCache::for_owner(owner_);
     const std::uint64_t hash = hash_of(word);
-    if (const WordCache::Entry* entry = cache.find(word, hash))
-      return add(word, std::span(entry->values.data(), entry->count), pieces);
+    if (const WordCache::Entry* entry = cache.find(word, hash)) return add(word, entry->values(), pieces);
     std::vector<std::uint32_t> ends;
     encode(word, ends);
     cache.keep(word, hash, ends);

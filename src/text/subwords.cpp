@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
 #include <mutex>
 #include <span>
@@ -22,11 +21,11 @@ namespace rnnsearch::text {
 namespace {
 
 // The library splits text; two caches hold the pieces of words. Code of our own (a trie, a Viterbi search and merges,
-// some 400 lines) was faster: prepare with given BPE models of 8,000 pieces, 633,799 pairs of English and French and
-// two threads took 21 s of processor time with it, and takes 25 s. Without the caches, splitting takes 4 to 10 times as
-// long as with that code. Of 100,000 lines, 29 (English) and 44 (French) are split otherwise by the unigram model than
-// as whole lines, none by BPE: the library rounds the sum of the scores of all pieces of the line so far, which decides
-// between two ways to split a word with nearly equal scores.
+// some 400 lines) was not faster: prepare with given BPE models of 8,000 pieces, 633,799 pairs of English and French and
+// two threads took 16.5 s of processor time with it, and takes 14.4 s (medians of five). Without the caches, splitting
+// takes 4 to 10 times as long as with that code. Of 100,000 lines, 29 (English) and 44 (French) are split otherwise by
+// the unigram model than as whole lines, none by BPE: the library rounds the sum of the scores of all pieces of the line
+// so far, which decides between two ways to split a word with nearly equal scores.
 
 using PieceType = ModelProto::PieceType;
 
@@ -46,11 +45,8 @@ constexpr std::size_t kLongestOfAll = 8000;
 /// many matches at one position of a line.
 constexpr std::size_t kLongestChain = 64;
 
-/// Bytes. Longer words are rare, and no cache keeps them.
-constexpr std::size_t kLongestKept = 64;
-
-/// With 64 shelves, a model keeps up to 1,048,576 words, which take some 120 MB.
-constexpr std::size_t kShelfWords = 16384;
+/// The threads share the pieces of up to 2^20 words of a model, which take 64 MiB.
+constexpr int kSharedBits = 20;
 
 class SentencePiece : public Subwords::Model {
  public:
@@ -119,12 +115,6 @@ class SentencePiece : public Subwords::Model {
   }
 
  private:
-  /// The words that any thread has split, with the ids of their pieces. A thread's WordCache is in front of it.
-  struct Shelf {
-    std::mutex mutex;
-    std::unordered_map<std::string, std::vector<std::uint32_t>, WordHash, std::equal_to<>> words;
-  };
-
   struct HashedWord {
     std::string_view text;
     std::uint64_t hash;
@@ -134,19 +124,13 @@ class SentencePiece : public Subwords::Model {
     const auto add = [&](std::span<const std::uint32_t> ids) {
       for (const std::uint32_t id : ids) pieces.add(texts_[id]);
     };
-    if (const WordCache::Entry* entry = cache.find(word, hash))
-      return add(std::span(entry->values.data(), entry->count));
-    if (word.size() > kLongestKept) {
-      encode(word, pieces);
-      return;
-    }
-    Shelf& shelf = shelves_[hash % shelves_.size()];
+    if (const WordCache::Entry* entry = cache.find(word, hash)) return add(entry->values());
+    std::mutex& mutex = mutexes_[hash >> 58];
     {
-      const std::scoped_lock lock(shelf.mutex);
-      if (const auto entry = shelf.words.find(word); entry != shelf.words.end()) {
-        add(entry->second);
-        cache.keep(word, hash, entry->second);
-        return;
+      const std::scoped_lock lock(mutex);
+      if (const WordCache::Entry* entry = shared_.find(word, hash)) {
+        cache.keep(word, hash, entry->values());
+        return add(entry->values());
       }
     }
     const std::vector<std::uint32_t> ids = encode(word, pieces);
@@ -154,9 +138,8 @@ class SentencePiece : public Subwords::Model {
       if (processor_.IsUnknown(static_cast<int>(id))) return;  // the id does not tell the text of the piece
     }
     cache.keep(word, hash, ids);
-    const std::scoped_lock lock(shelf.mutex);
-    if (shelf.words.size() == kShelfWords) shelf.words.clear();
-    shelf.words.emplace(word, ids);
+    const std::scoped_lock lock(mutex);
+    shared_.keep(word, hash, ids);
   }
 
   // Adds the pieces that the library finds, and returns their ids.
@@ -212,7 +195,10 @@ class SentencePiece : public Subwords::Model {
   std::vector<std::string> texts_;  // of all pieces, indexed by SentencePiece's id
   std::uint64_t owner_;
   std::vector<std::string> pieces_;
-  mutable std::array<Shelf, 64> shelves_;
+  // The words that any thread has split, with the ids of their pieces, behind the cache of each thread. A mutex guards
+  // the entries whose hashes have the same six highest bits.
+  mutable WordCache shared_{kSharedBits};
+  mutable std::array<std::mutex, 64> mutexes_;
 };
 
 /// Adapts the lines of a training text to the library's interface.

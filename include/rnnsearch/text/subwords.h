@@ -18,7 +18,7 @@ inline constexpr std::string_view kPieceSpace = "\u2581";
 
 /// A subword model, or none. Copies share the model, which is immutable and thread-safe. Each thread that splits text
 /// has a word cache of 4 MiB for each of the last four models, and the threads share the words of a SentencePiece model
-/// (up to some 120 MB).
+/// (64 MiB).
 class Subwords {
  public:
   enum class Kind { kSentencePiece, kBytePairCodes };
