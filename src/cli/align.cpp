@@ -287,7 +287,7 @@ void align_by_statistics(const Settings& settings, const Text& text) {
     stop_if_signal_came();
     std::vector<evaluate::Links> links(std::min(kPortion, pairs - first));
     parallel_for(links.size(), [&](std::size_t i) {
-      const auto positions = aligner.links(source.sentences[first + i], target.sentences[first + i]);
+      const auto positions = aligner.links(source.sentences[first + i], target.sentences[first + i]).positions;
       for (std::size_t k = 0; k < positions.size(); k += 2) links[i].push_back({positions[k], positions[k + 1]});
     });
     for (std::size_t i = 0; i < links.size(); ++i) {

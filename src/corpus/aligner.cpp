@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/base/portable.h"
@@ -230,7 +231,10 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
   }
   counts_.resize(size);
   for (std::size_t d = 0; d < 2; ++d) {
-    null_[d].assign(sentences[1 - d].size(), 1);
+    frequency_[d] = std::move(sentences[1 - d]);
+    const double words = std::accumulate(frequency_[d].begin(), frequency_[d].end(), 0.0);
+    for (double& share : frequency_[d]) share /= words;
+    null_[d].assign(frequency_[d].size(), 1);
     null_counts_[d].assign(null_[d].size(), 0);
   }
 }
@@ -360,7 +364,7 @@ void Aligner::maximise() {
   }
 }
 
-std::vector<std::uint32_t> Aligner::links(std::span<const WordId> source, std::span<const WordId> target) const {
+Aligner::Links Aligner::links(std::span<const WordId> source, std::span<const WordId> target) const {
   const Entry* const table = table_.data();
   const std::size_t n = target.size();
   if (source.empty() || n == 0) return {};
@@ -368,6 +372,7 @@ std::vector<std::uint32_t> Aligner::links(std::span<const WordId> source, std::s
   look_up(source, target, slots);
   std::array<std::vector<std::size_t>, 2> best;
   std::vector<double> weights;
+  double logarithm = 0;
   for (std::size_t d = 0; d < 2; ++d) {
     const auto generated = d == 0 ? target : source;
     weights.resize(d == 0 ? source.size() : n);
@@ -376,18 +381,22 @@ std::vector<std::uint32_t> Aligner::links(std::span<const WordId> source, std::s
       prior.fill(j + 1, weights);
       double normaliser = 0;
       for (const double weight : weights) normaliser += weight;
-      const float null = generated[j] < null_[d].size() ? null_[d][generated[j]] : kUnseen;
-      double most = kNull / (1 - kNull) * normaliser * null;
+      const bool known = generated[j] < null_[d].size();
+      const double null = kNull / (1 - kNull) * normaliser * (known ? null_[d][generated[j]] : kUnseen);
+      double most = null, all = null;
       std::size_t& word = best[d].emplace_back(kNoWord);
       for (std::size_t i = 0; i < weights.size(); ++i) {
         const double p = weights[i] * table[slots[d == 0 ? i * n + j : j * n + i]].t[d];
+        all += p;
         if (p <= most) continue;
         most = p;
         word = i;
       }
+      const double share = known ? frequency_[d][generated[j]] : 0;
+      if (share > 0) logarithm += portable::log(all * (1 - kNull) / (normaliser * share));
     }
   }
-  return symmetrised(best[0], best[1]);
+  return {symmetrised(best[0], best[1]), portable::exp(logarithm / static_cast<double>(source.size() + n))};
 }
 
 }  // namespace rnnsearch::corpus

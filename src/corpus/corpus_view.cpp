@@ -165,6 +165,7 @@ void describe_corpus(const Corpus& corpus, std::size_t pairs, Json& json) {
   if (cleaning.keep_empty_targets) options["keep-empty-targets"] = true;
   if (cleaning.drop_copies) options["drop-copies"] = true;
   if (cleaning.drop_repeated) options["drop-repeated"] = true;
+  if (cleaning.drop_unlikely > 0) options["drop-unlikely"] = cleaning.drop_unlikely;
   if (!cleaning.source_script.empty()) options["source-script"] = cleaning.source_script;
   if (!cleaning.target_script.empty()) options["target-script"] = cleaning.target_script;
   if (!cleaning.source_script.empty() || !cleaning.target_script.empty())

@@ -105,12 +105,14 @@ void write_selection(storage::File& file, const Selection& selection) {
   if (cleaning.keep_empty_targets) write("keep_empty_targets", 1);
   write("drop_copies", cleaning.drop_copies ? 1 : 0);
   write("drop_repeated", cleaning.drop_repeated ? 1 : 0);
+  if (cleaning.drop_unlikely > 0) write("drop_unlikely", cleaning.drop_unlikely);
   write("source_script", std::string_view(cleaning.source_script));
   write("target_script", std::string_view(cleaning.target_script));
   write("script_share", cleaning.script_share);
   write("pairs_read", selection.pairs_read);
   for (std::size_t i = 0; i < kDropReasons.size(); ++i)
-    write(fmt::format("dropped_{}", kDropReasons[i].name), selection.dropped.counts[i]);
+    if (i != static_cast<std::size_t>(Drop::kUnlikely) || cleaning.drop_unlikely > 0)
+      write(fmt::format("dropped_{}", kDropReasons[i].name), selection.dropped.counts[i]);
 }
 
 Selection read_selection(const storage::File& file) {
@@ -122,12 +124,14 @@ Selection read_selection(const storage::File& file) {
   cleaning.keep_empty_targets = file.has_attribute(at, "keep_empty_targets");
   cleaning.drop_copies = file.integer_attribute(at, "drop_copies") != 0;
   cleaning.drop_repeated = file.integer_attribute(at, "drop_repeated") != 0;
+  if (file.has_attribute(at, "drop_unlikely")) cleaning.drop_unlikely = file.double_attribute(at, "drop_unlikely");
   cleaning.source_script = file.text_attribute(at, "source_script");
   cleaning.target_script = file.text_attribute(at, "target_script");
   cleaning.script_share = file.double_attribute(at, "script_share");
   selection.pairs_read = file.unsigned_attribute(at, "pairs_read");
   for (std::size_t i = 0; i < kDropReasons.size(); ++i)
-    selection.dropped.counts[i] = file.unsigned_attribute(at, fmt::format("dropped_{}", kDropReasons[i].name));
+    if (i != static_cast<std::size_t>(Drop::kUnlikely) || cleaning.drop_unlikely > 0)
+      selection.dropped.counts[i] = file.unsigned_attribute(at, fmt::format("dropped_{}", kDropReasons[i].name));
   return selection;
 }
 

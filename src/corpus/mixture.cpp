@@ -108,6 +108,7 @@ void FirstDifference::compare(const CleaningOptions& a, const CleaningOptions& b
   compare("keep-empty-targets", a.keep_empty_targets, b.keep_empty_targets);
   compare("drop-copies", a.drop_copies, b.drop_copies);
   compare("drop-repeated", a.drop_repeated, b.drop_repeated);
+  compare("drop-unlikely", a.drop_unlikely, b.drop_unlikely);
   compare("source-script", quoted(a.source_script), quoted(b.source_script));
   compare("target-script", quoted(a.target_script), quoted(b.target_script));
   compare("script-share", a.script_share, b.script_share);

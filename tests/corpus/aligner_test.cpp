@@ -110,7 +110,7 @@ TEST(Aligner, FindsTheLinksOfATextBetterThanIbmModel1) {
   const GoldText text(3000);
   const Aligner aligner = learn(text.pairs);
   const Model1 model1(text.pairs);
-  const double ours = text.alignment_error_rate([&](auto s, auto t) { return aligner.links(s, t); });
+  const double ours = text.alignment_error_rate([&](auto s, auto t) { return aligner.links(s, t).positions; });
   const double theirs = text.alignment_error_rate([&](auto s, auto t) { return model1.links(s, t); });
   RecordProperty("alignment_error_rate", std::to_string(ours));
   RecordProperty("of_ibm_model_1", std::to_string(theirs));
@@ -126,7 +126,7 @@ TEST(Aligner, GivesTheSameLinksOnAnyNumberOfThreads) {
     const Aligner aligner = learn(text.pairs);
     auto& links = all.emplace_back();
     for (std::size_t k = 0; k < text.links.size(); ++k)
-      links.push_back(aligner.links(text.pairs.source[k], text.pairs.target[k]));
+      links.push_back(aligner.links(text.pairs.source[k], text.pairs.target[k]).positions);
   }
   set_thread_count(allowed_cpus());
   EXPECT_EQ(all[1], all[0]);
@@ -137,10 +137,10 @@ TEST(Aligner, LinksSentencesOfUnknownWordsAndOfOneWord) {
   const GoldText text(50);
   const Aligner aligner = learn(text.pairs);
   const std::vector<WordId> one{3}, unseen{90000, 90001, 90002}, none;
-  EXPECT_LE(aligner.links(one, one).size(), 2U);
-  EXPECT_LE(aligner.links(unseen, unseen).size(), 18U);
-  EXPECT_EQ(aligner.links(unseen, none), Links{});
-  EXPECT_EQ(aligner.links(none, unseen), Links{});
+  EXPECT_LE(aligner.links(one, one).positions.size(), 2U);
+  EXPECT_LE(aligner.links(unseen, unseen).positions.size(), 18U);
+  EXPECT_EQ(aligner.links(unseen, none).positions, Links{});
+  EXPECT_EQ(aligner.links(none, unseen).positions, Links{});
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST_F(Prepare, CleansAndRemembersWhatItDropped) {
   EXPECT_EQ(report.pairs_read, 11u);
   EXPECT_EQ(report.pairs_kept, 3u) << "x y, 7 . and what differs by a space";
   EXPECT_EQ(report.pairs_kept + report.dropped.total(), report.pairs_read);
-  EXPECT_THAT(report.dropped.counts, ElementsAre(1, 1, 1, 0, 1, 1, 2, 0, 1));
+  EXPECT_THAT(report.dropped.counts, ElementsAre(1, 1, 1, 0, 1, 1, 2, 0, 1, 0));
   const Corpus corpus(options.output);
   EXPECT_EQ(corpus.selection().cleaning, options.cleaning);
   EXPECT_EQ(corpus.selection().pairs_read, 11u);
@@ -122,6 +122,49 @@ TEST_F(Prepare, CleansAndRemembersWhatItDropped) {
   options.cleaning.max_ratio = 0;
   options.cleaning.script_share = 0;
   EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("script-share is 0"));
+}
+
+TEST_F(Prepare, DropsUnlikelyPairsWithTheirLinksAndWeights) {
+  constexpr std::size_t kPairs = 2000, kWords = 200, kOthers = 10;  // one pair in ten does not belong together
+  Random random(11);
+  std::string source, target, weights;
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    for (std::uint64_t n = 4 + random.below(9); n > 0; --n) {
+      const std::uint64_t word = random.below(kWords);
+      source += fmt::format("s{} ", word);
+      target += fmt::format("t{} ", i % kOthers == 0 ? random.below(kWords) : word);
+    }
+    source += "\n";
+    target += "\n";
+    weights += fmt::format("{}\n", i);
+  }
+  PrepareOptions options = text_options(scratch_, source, target);
+  options.train[0].weights = write_text(scratch_ / "weights", weights);
+  options.cleaning.drop_unlikely = 1;
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("add learn-alignments"));
+  options.learn_alignments = true;
+  const PrepareReport report = prepare(options);
+  EXPECT_THAT(report.dropped[Drop::kUnlikely], testing::AllOf(testing::Ge(175u), testing::Le(205u)));
+  EXPECT_EQ(report.pairs_kept, kPairs - report.dropped[Drop::kUnlikely]);
+  const Corpus corpus(options.output);
+  EXPECT_EQ(corpus.selection().dropped, report.dropped);
+  ASSERT_EQ(corpus.train_pairs(), report.pairs_kept);
+  const PairBlock block = corpus.read_pairs(0, corpus.train_pairs());
+  std::size_t belonging = 0, wrong = 0;
+  for (std::size_t k = 0; k < block.source.size(); ++k) {
+    const auto number = static_cast<std::size_t>(block.weights[k]);
+    belonging += number % kOthers != 0;
+    std::string words = words_of(block.source[k], corpus.source_vocabulary());
+    std::ranges::replace(words, 's', 't');
+    EXPECT_EQ(words == words_of(block.target[k], corpus.target_vocabulary()), number % kOthers != 0);
+    const auto links = block.links[k];
+    for (std::size_t i = 0; number % kOthers != 0 && i < links.size(); i += 2) wrong += links[i] != links[i + 1];
+  }
+  EXPECT_GE(belonging, kPairs * 9 / 10 - 5);
+  EXPECT_LE(wrong, block.links.words.size() / 100);
+  EXPECT_TRUE(prepare(options).unchanged);
+  options.cleaning.drop_unlikely = 0;
+  EXPECT_THAT(message_of([&] { prepare(options); }), HasSubstr("drop-unlikely"));
 }
 
 TEST_F(Prepare, DropsRepeatedPairsInAnyMemory) {

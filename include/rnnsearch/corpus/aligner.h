@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,9 +37,16 @@ class Aligner {
   /// pairs of words that occur together. Uses all threads of base/parallel.h.
   Aligner(std::uint64_t pairs, double cells, const Read& read);
 
-  /// The links of a pair: source word, target word, source word, target word, ... from 0 and in ascending order.
+  struct Links {
+    /// Source word, target word, source word, target word, ... from 0 and in ascending order.
+    std::vector<std::uint32_t> positions;
+    /// How many times as likely the words of each side are given the other side as by their frequency in the text: the
+    /// geometric mean over the words of both sides; infinite if one side has none. Most sentences that do not belong
+    /// together have less than 1.
+    double likelihood_ratio = std::numeric_limits<double>::infinity();
+  };
   /// Thread-safe.
-  std::vector<std::uint32_t> links(std::span<const WordId> source, std::span<const WordId> target) const;
+  Links links(std::span<const WordId> source, std::span<const WordId> target) const;
 
  private:
   // Arrays of two have an element for each direction: 0 generates target words, 1 source words.
@@ -57,6 +65,7 @@ class Aligner {
   std::vector<Entry> table_;                  // a hash table with open addressing, whose size is a power of two
   std::vector<std::array<float, 2>> counts_;  // expected number of links of each entry
   std::array<std::vector<float>, 2> null_, null_counts_;  // by generated word: t and counts of no source word
+  std::array<std::vector<double>, 2> frequency_;  // by generated word: its share of the words, once in a sentence
   std::array<double, 2> tension_{4, 4};
   std::array<double, 2> slope_{}, curvature_{};  // of the expected log-likelihood, by the tension
 };

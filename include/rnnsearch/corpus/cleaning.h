@@ -21,6 +21,7 @@ struct CleaningOptions {
   bool keep_empty_targets = false;  // keep pairs whose target has no words; their target sequence is only </s>
   bool drop_copies = false;         // drop pairs with the same words on both sides, which are not translated
   bool drop_repeated = false;       // drop pairs that occurred earlier in the text, byte for byte
+  double drop_unlikely = 0;  // drop pairs of a smaller likelihood ratio (corpus/aligner.h), if their links are learned
   /// If not empty, the script of each side, as text::Script takes it. A sentence is dropped if less than script_share
   /// of its letters belong to that script. Sentences without letters are kept.
   std::string source_script, target_script;
@@ -42,21 +43,23 @@ enum class Drop {
   kCopy,
   kSourceScript,
   kTargetScript,
-  kRepeated
+  kRepeated,
+  kUnlikely
 };
 struct DropReason {
   const char* name;   // in files and in JSON
   const char* label;  // for people
 };
-inline constexpr std::array<DropReason, 9> kDropReasons{{{"empty_source", "empty source"},
-                                                         {"empty_target", "empty target"},
-                                                         {"long_source", "source too long"},
-                                                         {"long_target", "target too long"},
-                                                         {"length_ratio", "lengths too different"},
-                                                         {"copied", "target copies source"},
-                                                         {"source_script", "source in another script"},
-                                                         {"target_script", "target in another script"},
-                                                         {"repeated", "repeated"}}};
+inline constexpr std::array<DropReason, 10> kDropReasons{{{"empty_source", "empty source"},
+                                                          {"empty_target", "empty target"},
+                                                          {"long_source", "source too long"},
+                                                          {"long_target", "target too long"},
+                                                          {"length_ratio", "lengths too different"},
+                                                          {"copied", "target copies source"},
+                                                          {"source_script", "source in another script"},
+                                                          {"target_script", "target in another script"},
+                                                          {"repeated", "repeated"},
+                                                          {"unlikely", "unlikely to be a translation"}}};
 
 /// The number of dropped pairs by reason.
 struct DropCounts {

@@ -27,8 +27,8 @@
 //                            version matters (libraries_of), otherwise empty
 //   /selection               how training pairs were selected (corpus/cleaning.h): the options max_length, max_ratio,
 //                            keep_empty_targets (only if set; targets in /train may then be empty), drop_copies,
-//                            drop_repeated, source_script, target_script, script_share; the counts pairs_read and
-//                            dropped_REASON, uint64
+//                            drop_repeated, drop_unlikely (only if set), source_script, target_script, script_share;
+//                            the counts pairs_read and dropped_REASON, uint64
 //   /train
 //      source_words          uint32[words]    ids without </s>
 //      source_offset         uint64[pairs+1]  words of pair i are [offset[i], offset[i+1])

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "corpus/prepare/repeated_pairs.h"
 #include "rnnsearch/base/error.h"
 #include "rnnsearch/base/parallel.h"
 #include "rnnsearch/corpus/aligner.h"
@@ -25,6 +24,8 @@ storage::File& begin(storage::File& file, const CorpusHead& head) {
   write_selection(file, head.selection);
   return file;
 }
+
+constexpr std::uint32_t kUnlikely = ~std::uint32_t{0};  // in place of a number of positions
 
 }  // namespace
 
@@ -132,13 +133,13 @@ Sentences SideWriter::read(std::uint64_t first, std::uint64_t count) const {
   return sentences;
 }
 
-CorpusWriter::CorpusWriter(const std::filesystem::path& output, const CorpusHead& head)
-    : head_(head),
+CorpusWriter::CorpusWriter(const std::filesystem::path& output, CorpusHead head)
+    : head_(std::move(head)),
       writer_(output),
-      source_(begin(writer_.file(), head), "source", head.sizes.pairs, head.sizes.source_words),
-      target_(writer_.file(), "target", head.sizes.pairs, head.sizes.target_words) {
-  if (head.sizes.links) links_.emplace(writer_.file(), "alignment", head.sizes.pairs, *head.sizes.links);
-  if (head.sizes.weights) weights_.emplace(writer_.file(), kWeights, head.sizes.pairs);
+      source_(begin(writer_.file(), head_), "source", head_.sizes.pairs, head_.sizes.source_words),
+      target_(writer_.file(), "target", head_.sizes.pairs, head_.sizes.target_words) {
+  if (head_.sizes.links) links_.emplace(writer_.file(), "alignment", head_.sizes.pairs, *head_.sizes.links);
+  if (head_.sizes.weights) weights_.emplace(writer_.file(), kWeights, head_.sizes.pairs);
 }
 
 bool CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> target,
@@ -155,37 +156,69 @@ bool CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> t
   return true;
 }
 
-void CorpusWriter::learn_links(const std::filesystem::path& folder) {
+CorpusHead::Sizes CorpusWriter::learn_links(const std::filesystem::path& folder, double least) {
   source_.flush();
   target_.flush();
-  const CorpusHead::Sizes& sizes = head_.sizes;
+  if (weights_) weights_->flush();
+  const CorpusHead::Sizes& all = head_.sizes;
   const auto read = [&](std::uint64_t first, std::uint64_t count) {
     return Aligner::Pairs{source_.read(first, count), target_.read(first, count)};
   };
   // As if all sentences had the mean length.
-  const double cells = static_cast<double>(sizes.source_words) * static_cast<double>(sizes.target_words) /
-                       static_cast<double>(sizes.pairs);
-  const Aligner aligner(sizes.pairs, cells, read);
-  TemporaryFile file(folder);  // because the size of the list must be known before it is written
-  std::uint64_t positions = 0;
-  for (std::uint64_t first = 0; first < sizes.pairs; first += Aligner::kBlock) {
-    const Aligner::Pairs pairs = read(first, std::min<std::uint64_t>(Aligner::kBlock, sizes.pairs - first));
-    std::vector<std::vector<std::uint32_t>> links(pairs.source.size());
+  const double cells =
+      static_cast<double>(all.source_words) * static_cast<double>(all.target_words) / static_cast<double>(all.pairs);
+  const Aligner aligner(all.pairs, cells, read);
+  learned_.emplace(folder);  // because the sizes must be known before the links are written
+  CorpusHead::Sizes likely{.links = 0, .weights = all.weights};
+  for (std::uint64_t first = 0; first < all.pairs; first += Aligner::kBlock) {
+    const Aligner::Pairs pairs = read(first, std::min<std::uint64_t>(Aligner::kBlock, all.pairs - first));
+    std::vector<Aligner::Links> links(pairs.source.size());
     parallel_for(links.size(), [&](std::size_t i) { links[i] = aligner.links(pairs.source[i], pairs.target[i]); });
-    for (const auto& one : links) {
-      const std::uint32_t size = static_cast<std::uint32_t>(one.size());
-      file.write(&size, sizeof size);
-      file.write(one.data(), one.size() * sizeof one[0]);
-      positions += size;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const auto& [positions, likelihood_ratio] = links[i];
+      const bool keep = likelihood_ratio >= least;
+      const std::uint32_t size = keep ? static_cast<std::uint32_t>(positions.size()) : kUnlikely;
+      learned_->write(&size, sizeof size);
+      if (!keep) continue;
+      learned_->write(positions.data(), positions.size() * sizeof positions[0]);
+      ++likely.pairs;
+      likely.source_words += pairs.source.length(i);
+      likely.target_words += pairs.target.length(i);
+      *likely.links += size;
     }
   }
-  links_.emplace(writer_.file(), "alignment", sizes.pairs, positions);
-  file.rewind();
+  learned_->rewind();
+  if (least > 0) return likely;
+  links_.emplace(writer_.file(), "alignment", all.pairs, *likely.links);
   std::vector<std::uint32_t> links;
-  for (std::uint32_t size = 0; file.read(&size, sizeof size);) {
-    links.resize(size);
-    file.read(links.data(), size * sizeof links[0]);
+  for (std::uint64_t i = 0; i < all.pairs; ++i) {
+    read_learned(links);
     links_->add(links);
+  }
+  return likely;
+}
+
+bool CorpusWriter::read_learned(std::vector<std::uint32_t>& links) {
+  std::uint32_t size = 0;
+  learned_->read(&size, sizeof size);
+  if (size == kUnlikely) return false;
+  links.resize(size);
+  learned_->read(links.data(), size * sizeof links[0]);
+  return true;
+}
+
+void CorpusWriter::copy_likely(CorpusWriter& to) {
+  std::vector<std::uint32_t> links;
+  for (std::uint64_t first = 0; first < head_.sizes.pairs; first += Aligner::kBlock) {
+    const std::uint64_t count = std::min<std::uint64_t>(Aligner::kBlock, head_.sizes.pairs - first);
+    const Sentences source = source_.read(first, count), target = target_.read(first, count);
+    std::vector<float> weights(count, 1);
+    if (weights_) weights = writer_.file().read_range<float>(kWeights, first, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!read_learned(links)) continue;
+      [[maybe_unused]] const bool fits = to.add(source[i], target[i], links, weights[i]);
+      assert(fits);
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "corpus/prepare/repeated_pairs.h"
 #include "rnnsearch/base/sentences.h"
 #include "rnnsearch/corpus/cleaning.h"
 #include "rnnsearch/corpus/corpus.h"
@@ -63,15 +64,18 @@ struct RawSet {
 /// Writes a corpus, which appears at `output` only with publish(). Add all pairs first, then the sets, then publish.
 class CorpusWriter {
  public:
-  /// `head` must outlive this object.
-  CorpusWriter(const std::filesystem::path& output, const CorpusHead& head);
+  CorpusWriter(const std::filesystem::path& output, CorpusHead head);
 
   /// links: positions as read_links gives them. Returns false if there are more pairs or words than `head` says.
   bool add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {},
            float weight = 1);
-  /// Learns the links of all pairs, which `head` has none of. Call it when all pairs are added. Throws Error if the
-  /// temporary file for them does not fit into `folder`.
-  void learn_links(const std::filesystem::path& folder);
+  /// Learns the links of all pairs, which `head` has none of. Call it when all pairs are added. Returns the sizes of
+  /// the pairs whose likelihood ratio (corpus/aligner.h) is at least `least`, which copy_likely then copies; if `least`
+  /// is 0, all pairs have their links now. Throws Error if the temporary file for the links does not fit into
+  /// `folder`.
+  CorpusHead::Sizes learn_links(const std::filesystem::path& folder, double least);
+  /// Adds the pairs of these sizes, with their links, to an empty writer.
+  void copy_likely(CorpusWriter& to);
   void add_set(const RawSet& set);
   /// Completes the file and returns the fingerprint. `check`: see AtomicFile::publish.
   std::string publish(const std::function<void()>& check);
@@ -80,10 +84,13 @@ class CorpusWriter {
   std::string fingerprint() const;
 
  private:
-  const CorpusHead& head_;
+  bool read_learned(std::vector<std::uint32_t>& links);  // returns false if the next pair is unlikely
+
+  const CorpusHead head_;
   storage::SealedWriter writer_;
   SideWriter source_, target_;
   std::optional<SideWriter> links_;
+  std::optional<TemporaryFile> learned_;  // for each pair the number of positions, or kUnlikely, and the positions
   std::optional<storage::ListWriter<float>> weights_;
   storage::Digest weights_digest_;
 };

@@ -38,6 +38,8 @@ void check_options(const PrepareOptions& options) try {
   if (options.learn_alignments &&
       std::ranges::any_of(options.train, [](const TextFiles& text) { return !text.alignments.empty(); }))
     throw Error("corpus: learn-alignments and train-alignments both make word alignments; leave one of the two out");
+  if (options.cleaning.drop_unlikely > 0 && !options.learn_alignments)
+    throw Error("corpus: drop-unlikely compares the words of pairs by alignments; add learn-alignments");
   check(options.cleaning);
   for (const auto& [name, words] :
        {std::pair{"source-words", options.source_words}, {"target-words", options.target_words}})
@@ -300,7 +302,10 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   const TrainingText text{options, progress};
   const PairCleaner cleaner(options.cleaning);
   CountedText counted = count_words(text, cleaner, given ? &*given : nullptr);
-  CorpusWriter writer(options.output, counted.head);
+  const bool drop_unlikely = options.cleaning.drop_unlikely > 0;  // from a file of all pairs
+  const fs::path all_pairs = drop_unlikely ? fs::path(options.output.string() + ".all") : options.output;
+  remove_abandoned(all_pairs);
+  auto writer = std::make_unique<CorpusWriter>(all_pairs, counted.head);
   PassSteps write;
   write.pass = 2;
   write.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
@@ -314,9 +319,9 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
       for (std::size_t i = 0; i < piece.kept(); ++i) {
         const std::size_t positions = piece.links.sizes.empty() ? 0 : piece.links.sizes[i];
         const bool fits =
-            writer.add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
-                       std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]),
-                       std::span(piece.links.positions).subspan(links_begin, positions), piece.weights[i]);
+            writer->add(std::span(piece.source.ids).subspan(source_begin, piece.source.sizes[i]),
+                        std::span(piece.target.ids).subspan(target_begin, piece.target.sizes[i]),
+                        std::span(piece.links.positions).subspan(links_begin, positions), piece.weights[i]);
         if (!fits) fail_on_change(options.train);
         links_begin += positions;
         source_begin += piece.source.sizes[i];
@@ -327,15 +332,26 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   const PassTotals written = text.read(write);
   if (written.digest != counted.totals.digest) fail_on_change(options.train);
   if (options.learn_alignments) {
-    progress({.event = fmt::format("learning word alignments from {} pairs", grouped(counted.totals.pairs_kept))});
-    writer.learn_links(text.folder());
+    if (progress)
+      progress({.event = fmt::format("learning word alignments from {} pairs", grouped(counted.totals.pairs_kept))});
+    const CorpusHead::Sizes likely = writer->learn_links(text.folder(), options.cleaning.drop_unlikely);
+    if (drop_unlikely) {
+      counted.totals.dropped[Drop::kUnlikely] = counted.totals.pairs_kept - likely.pairs;
+      counted.totals.pairs_kept = likely.pairs;
+      if (likely.pairs == 0) fail_on_nothing(options, counted.totals);
+      counted.head.sizes = likely;
+      counted.head.selection.dropped = counted.totals.dropped;
+      auto rest = std::make_unique<CorpusWriter>(options.output, counted.head);
+      writer->copy_likely(*rest);
+      writer = std::move(rest);
+    }
   }
-  report.unchanged = !options.overwrite && is_there(options.output, counted.head, sets, writer.fingerprint());
+  report.unchanged = !options.overwrite && is_there(options.output, counted.head, sets, writer->fingerprint());
   if (report.unchanged) {
-    report.fingerprint = writer.fingerprint();
+    report.fingerprint = writer->fingerprint();
   } else {
-    for (const RawSet& set : sets) writer.add_set(set);
-    report.fingerprint = writer.publish([&] {
+    for (const RawSet& set : sets) writer->add_set(set);
+    report.fingerprint = writer->publish([&] {
       if (!options.overwrite) check_still_absent(options.output);
     });
   }
@@ -362,6 +378,9 @@ void declare(OptionList& options, CleaningOptions& o) {
   options.add("drop-repeated", o.drop_repeated,
               "drop pairs that occurred before, both sides byte for byte (compared by 128-bit digests); the text is "
               "read once more");
+  options.add("drop-unlikely", o.drop_unlikely, within(0, 1e6),
+              "with --learn-alignments: drop pairs whose words are, given the other side, on average less than this "
+              "many times as likely as by their frequency; 1 drops most pairs that do not belong together; 0: none");
   options.add("source-script", o.source_script, Placeholder{"SCRIPT"},
               "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, Cyrl) or by "
               "a language code (ru, ja); digits, punctuation and symbols do not count");
