@@ -124,12 +124,13 @@ struct PrepareProgress {
 /// not depend on the number of threads. Memory: `memory`, about 100 MB for the blocks in progress, the vocabularies,
 /// the development and test sets, a bit for each pair if repeated pairs are dropped, 4 MiB for each thread and subword
 /// model, in which a thread keeps how it split words, and 64 MiB for each SentencePiece model, in which the threads
-/// share them; nothing else grows with the number of pairs or distinct words. A word of the text that is spelled like a
-/// special symbol ("<s>") becomes <unk>, so text never yields a special symbol. Development and test sets keep every
-/// pair, whatever its length. Throws Error, with nothing written and an existing output unchanged, for: files that are
-/// missing, folders, empty, damaged, not UTF-8, or hold NUL bytes or lines longer than line_limit; files with different
-/// numbers of lines; tab-separated lines without a tab; alignments that are none of their pairs; lines that are no
-/// weights; text that changes while it is read; text of which no pair is kept; fewer distinct words than requested; a
+/// share them; nothing else grows with the number of pairs or distinct words. If unlikely pairs are dropped, a file of
+/// all pairs stands beside the output until it is complete. A word of the text that is spelled like a special symbol
+/// ("<s>") becomes <unk>, so text never yields a special symbol. Development and test sets keep every pair, whatever
+/// its length. Throws Error, with nothing written and an existing output unchanged, for: files that are missing,
+/// folders, empty, damaged, not UTF-8, or hold NUL bytes or lines longer than line_limit; files with different numbers
+/// of lines; tab-separated lines without a tab; alignments that are none of their pairs; lines that are no weights;
+/// text that changes while it is read; text of which no pair is kept; fewer distinct words than requested; a
 /// `vocabulary_of` that is not a valid corpus or whose pipeline differs from the requested one; an output that cannot
 /// be written, or holds something else than what would be written; an output that another process writes at the same
 /// time. An output that is what would be written is left as it is: a job that is repeated ends well.
