@@ -170,16 +170,6 @@ Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 
-Communicator Communicator::split(int color, int key) const {
-  if (!thread_) return {};
-  MPI_Comm part = MPI_COMM_NULL;
-  check(MPI_Comm_split(thread_->collectives(), color, key, &part), "MPI_Comm_split");
-  Communicator communicator(thread_for(part));
-  check(MPI_Comm_free(&part), "MPI_Comm_free");
-  communicator.set_stall_timeout(thread_->stall_timeout());
-  return communicator;
-}
-
 int Communicator::rank() const { return thread_ ? thread_->rank() : 0; }
 
 int Communicator::size() const { return thread_ ? thread_->size() : 1; }

@@ -164,25 +164,6 @@ TEST(Gather, GivesTheRootTheTextsInTheOrderOfRanks) {
   expect_all(communicator().gather(text_of_rank(communicator().rank()), 3));
 }
 
-TEST(Communicator, SplitsIntoHalvesThatReduceAtTheSameTime) {
-  const int half = communicator().size() / 2, rank = communicator().rank(), upper = rank < half ? 0 : 1;
-  const Communicator own = communicator().split(upper, -rank);
-  const int ranks = upper == 1 ? communicator().size() - half : half;
-  ASSERT_EQ(own.size(), ranks);
-  EXPECT_EQ(own.rank(), (upper == 1 ? communicator().size() : half) - 1 - rank) << "the keys reverse the order";
-  EXPECT_EQ(own.hosts().size(), static_cast<std::size_t>(ranks));
-  // The halves begin and wait in turn, while a reduction of all ranks is in progress.
-  std::vector<float> of_all(300007, 1.0F), of_half(300007, static_cast<float>(1 + upper));
-  const auto all_ticket = communicator().begin_all_reduce(of_all), half_ticket = own.begin_all_reduce(of_half);
-  own.wait(half_ticket);
-  communicator().wait(all_ticket);
-  EXPECT_EQ(of_half, std::vector<float>(300007, static_cast<float>((1 + upper) * ranks)));
-  EXPECT_EQ(of_all, std::vector<float>(300007, static_cast<float>(communicator().size())));
-  std::string text = own.is_root() ? "half " + std::to_string(upper) : "";
-  own.broadcast(text);
-  EXPECT_EQ(text, "half " + std::to_string(upper));
-}
-
 TEST(Hosts, NamesTheMachineOfEveryRankAtEveryRank) {
   const auto hosts = communicator().hosts();
   ASSERT_EQ(hosts.size(), static_cast<std::size_t>(communicator().size()));

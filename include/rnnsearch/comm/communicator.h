@@ -3,8 +3,8 @@
 //
 // What an MPI must offer, which the build and the start of the program check: version 3.1 of the standard (non-blocking
 // collectives; calls that any thread may make at any time, such as MPI_Initialized) and MPI_THREAD_MULTIPLE. Besides
-// initialisation, shutdown and queries it calls only Isend, Irecv, Testsome, Send, Recv, Iprobe and Test; Comm_dup,
-// Comm_split and Comm_free; the collectives Barrier, Bcast, Gather, Allgather and, on whole numbers, Iallreduce.
+// initialisation, shutdown and queries it calls only Isend, Irecv, Testsome, Send, Recv, Iprobe and Test; Comm_dup
+// and Comm_free; the collectives Barrier, Bcast, Gather, Allgather and, on whole numbers, Iallreduce.
 // Floating-point numbers are added by this module alone, in an order that only the number of ranks determines, so that
 // every MPI gives the same bits.
 #pragma once
@@ -47,9 +47,6 @@ class Communicator {
   ~Communicator();
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
-  /// COLLECTIVE. The communicator of the ranks that give the same color (not negative), in the order of their keys and
-  /// then of their ranks here, with a progress thread of its own and the stall timeout of this one.
-  Communicator split(int color, int key) const;
 
   int rank() const;
   int size() const;
