@@ -21,11 +21,11 @@ namespace rnnsearch::text {
 namespace {
 
 // The library splits text; two caches hold the pieces of words. Code of our own (a trie, a Viterbi search and merges,
-// some 400 lines) was not faster: prepare with given BPE models of 8,000 pieces, 633,799 pairs of English and French and
-// two threads took 16.5 s of processor time with it, and takes 14.4 s (medians of five). Without the caches, splitting
+// some 400 lines) was as fast: prepare with given BPE models of 8,000 pieces, 633,799 pairs of English and French and
+// two threads took 17.5 s of processor time with it, and takes 17.9 s (medians of 12). Without the caches, splitting
 // takes 4 to 10 times as long as with that code. Of 100,000 lines, 29 (English) and 44 (French) are split otherwise by
-// the unigram model than as whole lines, none by BPE: the library rounds the sum of the scores of all pieces of the line
-// so far, which decides between two ways to split a word with nearly equal scores.
+// the unigram model than as whole lines, none by BPE: the library rounds the sum of the scores of all pieces of the
+// line so far, which decides between two ways to split a word with nearly equal scores.
 
 using PieceType = ModelProto::PieceType;
 
