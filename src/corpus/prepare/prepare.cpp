@@ -276,7 +276,9 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   PrepareOptions options = asked;
   check_options(options);
   check_output(options.output, options.overwrite, inputs_of(options));
-  remove_abandoned(options.output);  // before anything is written, because abandoned files may fill the disk
+  const fs::path all_pairs = options.output.string() + ".all";  // of what is written before unlikely pairs are dropped
+  for (const fs::path& output : {options.output, all_pairs})
+    remove_abandoned(output);  // before anything is written, because abandoned files may fill the disk
   std::optional<Corpus> given;
   if (!options.vocabulary_of.empty()) {
     given.emplace(options.vocabulary_of);
@@ -303,9 +305,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   const PairCleaner cleaner(options.cleaning);
   CountedText counted = count_words(text, cleaner, given ? &*given : nullptr);
   const bool drop_unlikely = options.cleaning.drop_unlikely > 0;  // from a file of all pairs
-  const fs::path all_pairs = drop_unlikely ? fs::path(options.output.string() + ".all") : options.output;
-  remove_abandoned(all_pairs);
-  auto writer = std::make_unique<CorpusWriter>(all_pairs, counted.head);
+  auto writer = std::make_unique<CorpusWriter>(drop_unlikely ? all_pairs : options.output, counted.head);
   PassSteps write;
   write.pass = 2;
   write.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
