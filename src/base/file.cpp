@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -60,6 +61,8 @@ std::string processes_here() {
   if (boot.empty() || ::stat("/proc/self/ns/pid", &ids) != 0) return {};
   return fmt::format("{}-{}", boot.substr(0, boot.find('-')), ids.st_ino);
 }
+
+std::atomic<std::uint64_t> temporary_names = 0;  // given by this process; several of its threads may need one at once
 
 /// The common prefix of the temporary files of `path` that processes of this host and namespace create.
 std::string temporaries_of(const fs::path& path) {
@@ -183,7 +186,7 @@ fs::path without_links(const fs::path& link) {
 
 fs::path temporary_beside(const fs::path& path) {
   const fs::path file = without_links(path);
-  return file.parent_path() / fmt::format("{}{}", temporaries_of(file), ::getpid());
+  return file.parent_path() / fmt::format("{}{}.{}", temporaries_of(file), ::getpid(), temporary_names++);
 }
 
 void remove_abandoned(const fs::path& path) {
@@ -197,8 +200,12 @@ void remove_abandoned(const fs::path& path) {
     if (!name.starts_with(begin)) continue;
     pid_t process = 0;
     const char* const last = name.data() + name.size();
-    const auto read = std::from_chars(name.data() + begin.size(), last, process);
-    if (read.ec != std::errc() || read.ptr != last || process <= 0) continue;
+    auto read = std::from_chars(name.data() + begin.size(), last, process);
+    if (read.ec != std::errc() || read.ptr == last || *read.ptr != '.' || process <= 0) continue;
+    std::uint64_t call = 0;
+    read = std::from_chars(read.ptr + 1, last, call);
+    if (read.ec != std::errc() || read.ptr != last) continue;
+    const bool of_earlier_process = process == ::getpid() && call >= temporary_names;  // which had the same id
     // A process that is killed loses its program, then its locks, and last, when its parent asks, its number.
     std::error_code exe;
     if (::kill(process, 0) == 0) {
@@ -206,7 +213,7 @@ void remove_abandoned(const fs::path& path) {
     } else if (errno == ESRCH) {
       exe = std::make_error_code(std::errc::no_such_file_or_directory);
     }
-    if (exe == std::errc::no_such_file_or_directory) abandoned.push_back(entry->path());
+    if (of_earlier_process || exe == std::errc::no_such_file_or_directory) abandoned.push_back(entry->path());
   }
   for (const fs::path& temporary : abandoned) fs::remove(temporary, reason);
 }

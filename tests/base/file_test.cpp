@@ -44,27 +44,31 @@ class Child {
 TEST(AbandonedFiles, AreThoseOfDeadProcessesOfThisHostAlone) {
   const Scratch scratch;
   const fs::path target = scratch / "a.h5", ours = temporary_beside(target);
-  const std::string mine = std::to_string(::getpid());
-  const std::string begin = ours.string().substr(0, ours.string().size() - mine.size());
+  EXPECT_NE(ours, temporary_beside(target)) << "a process may write several files that become the same one";
+  const std::string begin = ours.string().substr(0, ours.string().rfind(std::to_string(::getpid()) + "."));
   Child dead, alive, unasked;
   unasked.end_unasked();
   const std::string pid = std::to_string(dead.pid());
-  const std::string left = begin + pid;
-  const std::vector<std::string> kept{target.string(),  // first: it is written by way of ours
+  const std::string left = begin + pid + ".0";
+  const std::vector<std::string> kept{target.string(),
                                       ours.string(),
-                                      begin + std::to_string(alive.pid()),
-                                      begin + "1",    // lives, of somebody else
+                                      begin + std::to_string(alive.pid()) + ".0",
+                                      begin + "1.0",  // lives, of somebody else
+                                      begin + pid,    // no such name
                                       left + ".old",  // no such name
                                       begin + "-" + pid,
                                       begin,
-                                      (scratch / (".b.h5.tmp-" + pid)).string(),
-                                      (scratch / (".a.h5.tmp-other-0-" + pid)).string()};
+                                      (scratch / (".b.h5.tmp-" + pid + ".0")).string(),
+                                      (scratch / (".a.h5.tmp-other-0-" + pid + ".0")).string()};
   for (const std::string& file : kept) write_file_atomically(file, "x");
-  const std::string also_left = begin + std::to_string(unasked.pid());
+  const std::string also_left = begin + std::to_string(unasked.pid()) + ".0";
   write_file_atomically(left, "x");
+  const std::string earlier = begin + std::to_string(::getpid()) + ".1000000";
+  write_file_atomically(earlier, "x");
   write_file_atomically(also_left, "x");
   remove_abandoned(target);
   EXPECT_TRUE(fs::exists(left)) << "it lives";
+  EXPECT_FALSE(fs::exists(earlier)) << "it is of an earlier process with our id";
   EXPECT_FALSE(fs::exists(also_left)) << "it has ended, although its parent has not asked";
   dead.end();
   remove_abandoned(target);

@@ -23,7 +23,7 @@ large_arguments() {
 # stop_in_background_write PROCESS RUN: stops the process at a random moment of the writing of a checkpoint; sets `own`, its temporary
 stop_in_background_write() {
   while true; do
-    own=("$2"/checkpoints/.update-*.tmp-*-"$1")
+    own=("$2"/checkpoints/.update-*.tmp-*-"$1".*)
     if [[ ! -e ${own[0]} ]]; then
       kill -0 "$1" 2>/dev/null || fail "$2 ended by itself: $(tail -1 killed.log)"
       sleep 0.002

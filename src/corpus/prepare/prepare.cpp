@@ -276,9 +276,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   PrepareOptions options = asked;
   check_options(options);
   check_output(options.output, options.overwrite, inputs_of(options));
-  const fs::path all_pairs = options.output.string() + ".all";  // of what is written before unlikely pairs are dropped
-  for (const fs::path& output : {options.output, all_pairs})
-    remove_abandoned(output);  // before anything is written, because abandoned files may fill the disk
+  remove_abandoned(options.output);  // before anything is written, because abandoned files may fill the disk
   std::optional<Corpus> given;
   if (!options.vocabulary_of.empty()) {
     given.emplace(options.vocabulary_of);
@@ -304,8 +302,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   const TrainingText text{options, progress};
   const PairCleaner cleaner(options.cleaning);
   CountedText counted = count_words(text, cleaner, given ? &*given : nullptr);
-  const bool drop_unlikely = options.cleaning.drop_unlikely > 0;  // from a file of all pairs
-  auto writer = std::make_unique<CorpusWriter>(drop_unlikely ? all_pairs : options.output, counted.head);
+  auto writer = std::make_unique<CorpusWriter>(options.output, counted.head);
   PassSteps write;
   write.pass = 2;
   write.work = [&](const TextBlock& block, std::size_t first, std::size_t last, Piece& piece) {
@@ -335,7 +332,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
     if (progress)
       progress({.event = fmt::format("learning word alignments from {} pairs", grouped(counted.totals.pairs_kept))});
     const CorpusHead::Sizes likely = writer->learn_links(text.folder(), options.cleaning.drop_unlikely);
-    if (drop_unlikely) {
+    if (options.cleaning.drop_unlikely > 0) {
       counted.totals.dropped[Drop::kUnlikely] = counted.totals.pairs_kept - likely.pairs;
       counted.totals.pairs_kept = likely.pairs;
       if (likely.pairs == 0) fail_on_nothing(options, counted.totals);

@@ -1,7 +1,6 @@
 #include "corpus/prepare/repeated_pairs.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -73,8 +72,7 @@ PairSet RepeatedPairs::take() {
 }
 
 TemporaryFile::TemporaryFile(std::filesystem::path folder) : folder_(std::move(folder)) {
-  static std::atomic<std::uint64_t> made = 0;  // atomic, because several threads create files at the same time
-  const std::filesystem::path path = temporary_beside(folder_ / fmt::format("words-{}", made++));
+  const std::filesystem::path path = temporary_beside(folder_ / "words");
   file_.reset(std::fopen(path.c_str(), "wb+"));
   if (!file_) fail();
   std::error_code ignored;
