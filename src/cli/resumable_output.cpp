@@ -110,24 +110,23 @@ void ResumableOutput::read_record() {
                 files_.front().partial, record_.filename());
   }
   const auto refuse = [&](const std::string& why) {
-    throw Error(
-        "{0} was begun by a command with {1}; repeat that command to continue, or remove {0} and {2} to begin anew",
-        files_.front().partial, why, record_.filename());
+    throw Error("{0} was begun by a command {1}; repeat that command to continue, or remove {0} and {2} to begin anew",
+                files_.front().partial, why, record_.filename());
   };
   const Json record = parse_json(read_file(record_), record_.string());
   for (const auto& [name, value] : as_object(member(record, "depends_on")).items()) {
     const auto now = dependencies_.find(name);
     const std::string& then = as_string(value);
-    if (now == dependencies_.end()) refuse(fmt::format("{} {}, which this one does not have", name, then));
-    if (now->second != then) refuse(fmt::format("{} {}, but this one has {}", name, then, now->second));
+    if (now == dependencies_.end()) refuse(fmt::format("with {} {}, which this one does not have", name, then));
+    if (now->second != then) refuse(fmt::format("with {} {}, but this one has {}", name, then, now->second));
   }
   for (const auto& [name, value] : dependencies_) {
     if (!find_member(member(record, "depends_on"), name))
-      refuse(fmt::format("out {}, but this one has {}", name, value));
+      refuse(fmt::format("without {}, but this one has {}", name, value));
   }
   const auto& bytes = as_array(member(record, "bytes"));
   if (bytes.size() != files_.size())
-    refuse(fmt::format("{} output files, but this one has {}", bytes.size(), files_.size()));
+    refuse(fmt::format("with {} output files, but this one has {}", bytes.size(), files_.size()));
   for (std::size_t i = 0; i < files_.size(); ++i) {
     files_[i].bytes = static_cast<std::uint64_t>(as_integer(bytes[i]));
     if (fs::file_size(files_[i].partial) >= files_[i].bytes) continue;

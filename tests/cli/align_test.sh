@@ -93,7 +93,9 @@ for sentence in json.load(open("all.json"))["sentences"]:
 # against gold links: its own have no error (others: evaluate/n_best_list_test.cpp), on any number of ranks
 "$RNNSEARCH" align "${pair[@]}" --gold links >own.score
 { grep -q '^alignment error rate  0.0000$' own.score && grep -q '^F1  *1.0000$' own.score; } || fail "its own links: $(<own.score)"
-"$MPIEXEC" -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --gold links | cmp - own.score || fail "two ranks score otherwise than one"
+"$MPIEXEC" -n 2 "$RNNSEARCH" align "${pair[@]}" --threads 1 --gold links --json own.json | cmp - own.score ||
+  fail "two ranks score otherwise than one"
+python3 -c 'import json; assert json.load(open("own.json"))["gold"]["recall"] == 1'
 
 # links without a model, of words that keep their order: the same bytes on any number of ranks
 sed 's/[^ ]*/w&/g' text/train.source >renamed.target
@@ -103,6 +105,8 @@ awk '{ for (i = 1; i <= NF; ++i) { split($i, ends, "-"); right += ends[1] == end
   END { exit !(all > 40000 && right >= 0.99 * all) }' diagonal || fail "--statistical: $(head -n 3 diagonal)"
 "$MPIEXEC" -n 2 "$RNNSEARCH" align "${statistical[@]}" --threads 1 --pharaoh two.diagonal --lexical-table lexical
 cmp diagonal two.diagonal || fail "--statistical on two ranks"
+"$RNNSEARCH" align "${statistical[@]}" --gold diagonal | grep -q '^alignment error rate  0.0000$' ||
+  fail "--statistical has an error against itself"
 awk '$1 != "w" $2 { ++wrong } END { exit !(NR == 30 && !wrong) }' lexical || fail "the table of --statistical: $(head lexical)"
 
 # wrong input

@@ -89,6 +89,20 @@ exec 8<result.partial
 flock -x 8
 refused 1 "another process is writing it" "$RNNSEARCH" "${translate[@]}"
 exec 8<&-
+cp result.partial.json record
+sed -i 's/"--beam": "4"/"--bean": "4"/' result.partial.json
+refused 1 "begun by a command with --bean 4, which this one does not have" "$RNNSEARCH" "${translate[@]}"
+sed 's/"--beam": "4",*//' record >result.partial.json
+refused 1 "begun by a command without --beam, but this one has 4" "$RNNSEARCH" "${translate[@]}"
+sed 's/"bytes": \[/&7, /' record >result.partial.json
+refused 1 "begun by a command with 2 output files, but this one has 1" "$RNNSEARCH" "${translate[@]}"
+rm result.partial.json
+refused 1 "exists without result.partial.json, so it cannot be continued" "$RNNSEARCH" "${translate[@]}"
+cp record result.partial.json
+cp result.partial half
+truncate -s 1 result.partial
+refused 1 "result.partial has 1 bytes|were written; remove both files" "$RNNSEARCH" "${translate[@]}"
+cp half result.partial
 cat source source >longer
 "$RNNSEARCH" "${translate[@]/source/longer}" 2>err || fail "a text that has grown: $(<err)"
 grep -q 'continues after line' err || fail "it does not say that it continues: $(<err)"

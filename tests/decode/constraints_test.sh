@@ -61,6 +61,14 @@ translated short --model words --require require --maximum-length 2 --beam 4
 [[ $(<err) == *"source, line 2: the translation lacks 1 of the required phrases"* ]] || fail "the short line: $(<err)"
 [[ $(<err) != *"line 3:"* ]] || fail "a line without phrases is named: $(<err)"
 
+# A prefix wins over what is forbidden, and its first 20 lines are named.
+word=$(sed -n 1p forbid)
+sed "s/.*/$word/" source >begin
+"$RNNSEARCH" translate --model words --input source --prefix begin --forbid forbid --beam 2 --output begun 2>err
+[[ $(<err) == *"source, line 20: its prefix has a word or phrase of --forbid"* &&
+  $(<err) == *"the like is true of $(($(wc -l <source) - 20)) further lines"* && $(grep -c "^$word" begun) == $(grep -c . source) ]] ||
+  fail "a forbidden prefix: $(<err)"
+
 # Lines of JSON have their own phrases.
 "$RNNSEARCH" translate --model words --precision f32 --input source --require require --output required --beam 4 2>/dev/null
 paste -d'|' source require | sed 's/\(.*\)|\(.*\)/{"source": "\1", "require": ["\2"]}/; s/\t/", "/' |
