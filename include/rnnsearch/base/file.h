@@ -143,7 +143,8 @@ std::filesystem::path without_links(const std::filesystem::path& link);
 
 /// A file name that no other process and no other call uses, in the folder of `path` (of the file that it names, if it
 /// is a symbolic link): ".NAME.tmp-HOST-BOOT-NAMESPACE-PID.CALL", where BOOT identifies the running kernel and
-/// NAMESPACE its namespace of process ids. Several threads may call this at the same time. Throws Error for a symbolic link that leads to itself.
+/// NAMESPACE its namespace of process ids. Several threads may call this at the same time. Throws Error for a symbolic
+/// link that leads to itself.
 std::filesystem::path temporary_beside(const std::filesystem::path& path);
 
 /// Removes temporary files of `path` that killed processes left behind. Files of other hosts and namespaces stay,
