@@ -16,17 +16,13 @@ constexpr int kIterations = 5;
 constexpr double kMostCells = 2e8;                // pairs of words to learn from
 constexpr double kNull = 0.08, kSparsity = 0.01;  // p_0 and alpha of fast_align
 constexpr double kLeastTension = 0.1, kMostTension = 14;
-constexpr float kUnseen = 1e-9F;    // t of words that are no candidates for each other
+constexpr float kUnseen = 1e-9F;    // t of words that are no candidates for each other, and the least of those that are
 constexpr float kSmallest = 1e-6F;  // smaller posteriors do not count
 constexpr WordId kUnused = std::numeric_limits<WordId>::max();
+constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kPiece = 64;  // pairs that a thread computes at a time
 
-std::uint64_t hash_of(WordId source, WordId target) {
-  const std::uint64_t mixed = (std::uint64_t{source} << 32 | target) * 0x9e3779b97f4a7c15;
-  return (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93;
-}
-/// The first slot to look at, in a table whose size minus 1 is `last`. Its bits are not those that choose a partition.
-std::size_t first_slot(std::uint64_t hash, std::size_t last) { return static_cast<std::size_t>(hash >> 8) & last; }
+std::uint32_t hash_of(WordId word) { return word * 0x9e3779b9U; }  // multiplicative: Knuth, volume 3, section 6.4
 
 /// exp(digamma(x)) for x > 0, with an error below 1e-9 of it.
 double exp_digamma(double x) {
@@ -70,7 +66,7 @@ class PairCounts {
  private:
   std::size_t slot_of(std::uint64_t pair) const {
     const std::size_t last = counts_.size() - 1;
-    std::size_t slot = first_slot(hash_of(static_cast<WordId>(pair >> 32), static_cast<WordId>(pair)), last);
+    std::size_t slot = (pair ^ pair >> 32) * 0x9e3779b97f4a7c15 >> 32 & last;
     while (counts_[slot].pair != kNone && counts_[slot].pair != pair) slot = (slot + 1) & last;
     return slot;
   }
@@ -84,27 +80,67 @@ class PairCounts {
   std::size_t used_ = 0;
 };
 
-/// exp(-tension |i / m - j / n|) for the words i of a sentence.
+/// exp(-tension h) for the words i of a sentence, where h = |i / m - j / n|.
 class Prior {
  public:
   Prior(double tension, std::size_t m, std::size_t n)
-      : tension_(tension), m_(static_cast<double>(m)), n_(static_cast<double>(n)), powers_(m + 1, 1) {
-    const double ratio = portable::exp(-tension / m_);
-    for (std::size_t i = 1; i <= m; ++i) powers_[i] = powers_[i - 1] * ratio;
+      : m_(m),
+        n_(n),
+        of_words_(powers(tension / static_cast<double>(m), m + 1)),
+        of_parts_(powers(tension / static_cast<double>(m * n), n)),
+        sums_(m + 1) {
+    for (std::size_t words = 0; words < m; ++words) {
+      const auto k = static_cast<double>(words);
+      for (const std::size_t power : {0, 1, 2})
+        sums_[words + 1][power] = sums_[words][power] + of_words_[words] * std::array{1.0, k, k * k}[power];
+    }
   }
-  /// For word j, from 1; weights[i - 1] is that of word i.
-  void fill(std::size_t j, std::span<double> weights) const {
-    const double centre = static_cast<double>(j) * m_ / n_;
-    const auto below = static_cast<std::size_t>(centre);  // at most m, as j <= n
-    const double at_below = portable::exp(-tension_ * (centre - static_cast<double>(below)) / m_);
-    const double above = powers_[1] / at_below;
-    for (std::size_t i = 1; i <= below; ++i) weights[i - 1] = at_below * powers_[below - i];
-    for (std::size_t i = below + 1; i <= weights.size(); ++i) weights[i - 1] = above * powers_[i - below - 1];
+
+  /// Over the words i.
+  struct Sums {
+    double prior = 0, distance = 0, square = 0;  // of the prior, and of it times h and h^2
+    double likelihood = 0, likely_distance = 0;  // of the prior times t, and of this times h
+  };
+  /// For word j, from 1: multiplies t[i - 1] by the prior of word i.
+  Sums multiply(std::size_t j, std::span<float> t) const {
+    Sums sums;
+    const auto m = static_cast<double>(m_);
+    // On either side of j / n: h m of the nearest word, its prior, and the others, which are k words farther.
+    const auto side = [&](double nearest, double prior, std::size_t words, const auto& word) {
+      const auto& [zeroth, first, second] = sums_[words];
+      sums.prior += prior * zeroth;
+      sums.distance += prior * (first + nearest * zeroth) / m;
+      sums.square += prior * (second + nearest * (2 * first + nearest * zeroth)) / (m * m);
+      double likelihood = 0, farther = 0;
+      for (std::size_t k = 0; k < words; ++k) {
+        const double p = prior * of_words_[k] * word(k);
+        likelihood += p;
+        farther += p * static_cast<double>(k);
+        word(k) = static_cast<float>(p);
+      }
+      sums.likelihood += likelihood;
+      sums.likely_distance += (farther + nearest * likelihood) / m;
+    };
+    const std::size_t below = j * m_ / n_, part = j * m_ % n_;  // below: at most m, as j <= n
+    const double nearest = static_cast<double>(part) / static_cast<double>(n_);
+    side(nearest, of_parts_[part], below, [&](std::size_t k) -> float& { return t[below - 1 - k]; });
+    side(1 - nearest, of_words_[1] / of_parts_[part], m_ - below,
+         [&](std::size_t k) -> float& { return t[below + k]; });
+    return sums;
   }
 
  private:
-  double tension_, m_, n_;
-  std::vector<double> powers_;  // of exp(-tension / m)
+  /// exp(-step k) for k < count.
+  static std::vector<double> powers(double step, std::size_t count) {
+    std::vector<double> powers(count, 1);
+    const double ratio = portable::exp(-step);
+    for (std::size_t k = 1; k < count; ++k) powers[k] = powers[k - 1] * ratio;
+    return powers;
+  }
+
+  std::size_t m_, n_;
+  std::vector<double> of_words_, of_parts_;  // of_words_[k]: of h = k / m; of_parts_[k]: of h = k / m / n
+  std::vector<std::array<double, 3>> sums_;  // [count][power]: of k^power of_words_[k] over k < count
 };
 
 constexpr std::size_t kNoWord = ~std::size_t{0};
@@ -152,9 +188,7 @@ struct Aligner::Expectations {
   std::array<std::vector<std::pair<WordId, float>>, 2> null_counts;
   std::array<double, 2> slope{}, curvature{};
   // of one pair
-  std::vector<std::uint32_t> slots;
-  std::array<std::vector<float>, 2> posterior;
-  std::vector<double> weights;
+  Cells cells;
 
   void clear() {
     counts.clear();
@@ -190,10 +224,10 @@ Aligner::Aligner(std::uint64_t pairs, double cells, const Read& read) {
 /// each other, and more than once unless one of them occurs only once.
 void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
                               const std::function<Pairs(std::uint64_t)>& read) {
-  constexpr std::size_t kPartitions = 16;        // by hash; only some are in memory at a time
+  constexpr std::size_t kPartitions = 16;        // by source word; only some are in memory at a time
   std::array<std::vector<double>, 2> sentences;  // that have a word
   double pairs = 0;
-  std::vector<std::uint64_t> found;
+  std::deque<Candidate> found;
   const std::size_t together = std::min(kPartitions, thread_count());
   for (std::size_t first = 0; first < kPartitions; first += together) {
     std::vector<PairCounts> counts(std::min(together, kPartitions - first));
@@ -208,9 +242,10 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
         }
       parallel_for(counts.size(), [&](std::size_t k) {
         for (std::size_t i = 0; i < distinct[0].size(); ++i)
-          for (const WordId source : distinct[0][i])
-            for (const WordId target : distinct[1][i])
-              if (hash_of(source, target) % kPartitions == first + k) counts[k].add(source, target);
+          for (const WordId source : distinct[0][i]) {
+            if (std::uint64_t{hash_of(source)} * kPartitions >> 32 != first + k) continue;
+            for (const WordId target : distinct[1][i]) counts[k].add(source, target);
+          }
       });
     }
     for (const PairCounts& partition : counts)
@@ -218,18 +253,10 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
         if (pair == PairCounts::kNone) continue;
         const double source = sentences[0][pair >> 32], target = sentences[1][static_cast<WordId>(pair)];
         const auto count = static_cast<double>(together_in);
-        if (count * pairs >= source * target && (count > 1 || std::min(source, target) == 1)) found.push_back(pair);
+        if (count * pairs >= source * target && (count > 1 || std::min(source, target) == 1))
+          found.push_back({static_cast<WordId>(pair >> 32), static_cast<WordId>(pair), {1, 1}});
       }
   }
-  const std::size_t size = std::bit_ceil(found.size() * 4 / 3 + 1);
-  table_.assign(size, {kUnused, kUnused, {kUnseen, kUnseen}});
-  for (const std::uint64_t pair : found) {
-    const auto source = static_cast<WordId>(pair >> 32), target = static_cast<WordId>(pair);
-    std::size_t slot = first_slot(hash_of(source, target), size - 1);
-    while (table_[slot].source != kUnused) slot = (slot + 1) & (size - 1);
-    table_[slot] = {source, target, {1, 1}};
-  }
-  counts_.resize(size);
   for (std::size_t d = 0; d < 2; ++d) {
     frequency_[d] = std::move(sentences[1 - d]);
     const double words = std::accumulate(frequency_[d].begin(), frequency_[d].end(), 0.0);
@@ -237,69 +264,88 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
     null_[d].assign(frequency_[d].size(), 1);
     null_counts_[d].assign(null_[d].size(), 0);
   }
+  set_candidates(std::move(found));
 }
 
-/// slots[i * n + j]: the entry of source word i and target word j, or an unused one.
-void Aligner::look_up(std::span<const WordId> source, std::span<const WordId> target,
-                      std::vector<std::uint32_t>& slots) const {
-  const Entry* const table = table_.data();
-  const std::size_t last = table_.size() - 1;
-  slots.clear();
-  for (const WordId s : source)
-    for (const WordId t : target) {
-      slots.push_back(static_cast<std::uint32_t>(first_slot(hash_of(s, t), last)));
-      __builtin_prefetch(table + slots.back());
+void Aligner::set_candidates(std::deque<Candidate> candidates) {
+  rows_.assign(null_[1].size() + 1, {});
+  for (const Candidate& candidate : candidates) ++rows_[candidate.source].size;
+  std::uint32_t size = 0;
+  for (Row& row : rows_) {
+    row.first = size;
+    size += row.size += row.size / 2 + 1;  // so that every row has an unused entry
+  }
+  table_.assign(size, {kUnused, {kUnseen, kUnseen}});
+  for (const auto& [source, target, t] : candidates) {
+    const Row row = rows_[source];
+    table_[find(row, target, row.first_slot(target))] = {target, t};
+  }
+  candidates = {};  // before as much memory is needed again
+  counts_.assign(size, {});
+}
+
+std::uint32_t Aligner::Row::first_slot(WordId target) const {
+  return first + static_cast<std::uint32_t>(std::uint64_t{hash_of(target)} * size >> 32);
+}
+
+std::uint32_t Aligner::find(Row row, WordId target, std::uint32_t slot) const {
+  while (table_[slot].target != kUnused && table_[slot].target != target)
+    if (++slot == row.first + row.size) slot = row.first;
+  return slot;
+}
+
+void Aligner::look_up(std::span<const WordId> source, std::span<const WordId> target, Cells& cells) const {
+  const std::size_t m = source.size(), n = target.size();
+  cells.slots.resize(m * n);
+  for (auto& t : cells.t) t.resize(m * n);
+  const auto row_of = [&](std::size_t i) { return rows_[std::min<std::size_t>(source[i], rows_.size() - 1)]; };
+  const auto fetch = [&](std::size_t i) {
+    const Row row = row_of(i);
+    for (std::size_t j = 0; j < n; ++j) __builtin_prefetch(&table_[cells.slots[i * n + j] = row.first_slot(target[j])]);
+  };
+  fetch(0);
+  for (std::size_t i = 0; i < m; ++i) {
+    if (i + 1 < m) fetch(i + 1);
+    const Row row = row_of(i);
+    for (std::size_t j = 0; j < n; ++j) {
+      std::uint32_t& slot = cells.slots[i * n + j];
+      slot = find(row, target[j], slot);
+      const Entry& entry = table_[slot];
+      cells.t[0][j * m + i] = entry.t[0];
+      cells.t[1][i * n + j] = entry.t[1];
+      if (entry.target == kUnused) slot = kNoSlot;
     }
-  auto slot = slots.begin();
-  for (const WordId s : source)
-    for (const WordId t : target) {
-      while (table[*slot].source != kUnused && (table[*slot].source != s || table[*slot].target != t))
-        *slot = static_cast<std::uint32_t>((*slot + 1) & last);
-      ++slot;
-    }
+  }
 }
 
 void Aligner::expect(std::span<const WordId> source, std::span<const WordId> target, Expectations& out) const {
-  const Entry* const table = table_.data();
   const std::size_t m = source.size(), n = target.size();
   if (m == 0 || n == 0) return;
-  look_up(source, target, out.slots);
+  look_up(source, target, out.cells);
   for (std::size_t d = 0; d < 2; ++d) {
     const auto generated = d == 0 ? target : source;
-    const std::size_t others = d == 0 ? m : n, other_step = d == 0 ? n : 1, own_step = d == 0 ? 1 : n;
+    const std::size_t others = d == 0 ? m : n;
     const Prior prior(tension_[d], others, generated.size());
-    out.weights.resize(others);
-    out.posterior[d].resize(m * n);
     for (std::size_t j = 0; j < generated.size(); ++j) {
-      prior.fill(j + 1, out.weights);
-      const std::uint32_t* const slots = out.slots.data() + j * own_step;
-      float* const posterior = out.posterior[d].data() + j * own_step;
-      const double place = static_cast<double>(j + 1) / static_cast<double>(generated.size());
-      double normaliser = 0, distance = 0, square = 0;  // sums of the prior, and of it times |i / m - j / n|
-      double likelihood = 0, likely_distance = 0;       // the same with t
-      for (std::size_t i = 0; i < others; ++i) {
-        const double weight = out.weights[i], p = weight * table[slots[i * other_step]].t[d];
-        const double h = std::abs(static_cast<double>(i + 1) / static_cast<double>(others) - place);
-        normaliser += weight;
-        distance += weight * h;
-        square += weight * h * h;
-        likelihood += p;
-        likely_distance += p * h;
-        posterior[i * other_step] = static_cast<float>(p);
-      }
-      const double scale = (1 - kNull) / normaliser, null = kNull * null_[d][generated[j]];
-      const double all = null + scale * likelihood;
-      for (std::size_t i = 0; i < others; ++i) posterior[i * other_step] *= static_cast<float>(scale / all);
+      const std::span t(out.cells.t[d].data() + j * others, others);  // becomes the posterior
+      const Prior::Sums sums = prior.multiply(j + 1, t);
+      const double scale = (1 - kNull) / sums.prior, null = kNull * null_[d][generated[j]];
+      const double all = null + scale * sums.likelihood;
+      for (float& posterior : t) posterior *= static_cast<float>(scale / all);
       out.null_counts[d].emplace_back(generated[j], static_cast<float>(null / all));
-      const double linked = scale * likelihood / all, mean = distance / normaliser;
-      out.slope[d] += linked * mean - scale * likely_distance / all;
-      out.curvature[d] += linked * (square / normaliser - mean * mean);
+      const double linked = scale * sums.likelihood / all, mean = sums.distance / sums.prior;
+      out.slope[d] += linked * mean - scale * sums.likely_distance / all;
+      out.curvature[d] += linked * (sums.square / sums.prior - mean * mean);
     }
   }
-  for (std::size_t k = 0; k < m * n; ++k) {
-    const std::array links{out.posterior[0][k], out.posterior[1][k]};
-    if (links[0] + links[1] > kSmallest && table[out.slots[k]].source != kUnused)
-      out.counts.push_back({out.slots[k], links});
+  for (std::size_t i = 0; i < m; ++i) {
+    const float* const to_target = out.cells.t[0].data() + i;
+    const float* const to_source = out.cells.t[1].data() + i * n;
+    const std::uint32_t* const slots = out.cells.slots.data() + i * n;
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::array links{to_target[j * m], to_source[j]};
+      if (links[0] + links[1] > kSmallest && slots[j] != kNoSlot) out.counts.push_back({slots[j], links});
+    }
   }
 }
 
@@ -325,9 +371,15 @@ void Aligner::add(const std::vector<Expectations>& all) {
   });
 }
 
-/// t by variational Bayes (section 3 of Dyer et al.), and a step of Newton's for the tension.
+/// t by variational Bayes (section 3 of Dyer et al.), and a step of Newton's for the tension. Candidates that no pair
+/// links are dropped: after five iterations one in ten is left.
 void Aligner::maximise() {
-  const std::size_t size = table_.size();
+  std::deque<Candidate> linked;  // first with counts in place of t
+  for (WordId source = 0; source < rows_.size(); ++source)
+    for (std::uint32_t slot = rows_[source].first; slot < rows_[source].first + rows_[source].size; ++slot)
+      if (const auto& count = counts_[slot]; count[0] + count[1] > 0)
+        linked.push_back({source, table_[slot].target, count});
+  counts_ = {};
   struct Total {
     double count = 0, words = 0;
     /// What exp_digamma of a count is divided by.
@@ -335,21 +387,17 @@ void Aligner::maximise() {
   };
   for (std::size_t d = 0; d < 2; ++d) {
     std::vector<Total> totals(null_[1 - d].size());
-    const auto given = [&](std::size_t slot) { return d == 0 ? table_[slot].source : table_[slot].target; };
-    for (std::size_t slot = 0; slot < size; ++slot) {
-      if (table_[slot].source == kUnused) continue;
-      totals[given(slot)].count += counts_[slot][d];
-      ++totals[given(slot)].words;
+    const auto given = [d](const Candidate& candidate) { return d == 0 ? candidate.source : candidate.target; };
+    for (const Candidate& candidate : linked) {
+      totals[given(candidate)].count += candidate.t[d];
+      ++totals[given(candidate)].words;
     }
     std::vector<double> divisors;
     for (const Total& total : totals) divisors.push_back(total.divisor());
-    constexpr std::size_t kPieces = 256;
-    parallel_for(kPieces, [&](std::size_t piece) {
-      for (std::size_t slot = size * piece / kPieces; slot < size * (piece + 1) / kPieces; ++slot) {
-        if (table_[slot].source == kUnused) continue;
-        table_[slot].t[d] = static_cast<float>(exp_digamma(counts_[slot][d] + kSparsity) / divisors[given(slot)]);
-        counts_[slot][d] = 0;
-      }
+    parallel_ranges(linked.size(), 4096, [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k)
+        linked[k].t[d] =
+            std::max(kUnseen, static_cast<float>(exp_digamma(linked[k].t[d] + kSparsity) / divisors[given(linked[k])]));
     });
     Total null{.words = static_cast<double>(null_[d].size())};
     for (const float count : null_counts_[d]) null.count += count;
@@ -362,41 +410,32 @@ void Aligner::maximise() {
       tension_[d] = std::clamp(tension_[d] + slope_[d] / curvature_[d], kLeastTension, kMostTension);
     slope_[d] = curvature_[d] = 0;
   }
+  set_candidates(std::move(linked));
 }
 
 Aligner::Links Aligner::links(std::span<const WordId> source, std::span<const WordId> target) const {
-  const Entry* const table = table_.data();
-  const std::size_t n = target.size();
-  if (source.empty() || n == 0) return {};
-  std::vector<std::uint32_t> slots;
-  look_up(source, target, slots);
+  if (source.empty() || target.empty()) return {};
+  Cells cells;
+  look_up(source, target, cells);
   std::array<std::vector<std::size_t>, 2> best;
-  std::vector<double> weights;
   double logarithm = 0;
   for (std::size_t d = 0; d < 2; ++d) {
     const auto generated = d == 0 ? target : source;
-    weights.resize(d == 0 ? source.size() : n);
-    const Prior prior(tension_[d], weights.size(), generated.size());
+    const std::size_t others = d == 0 ? source.size() : target.size();
+    const Prior prior(tension_[d], others, generated.size());
     for (std::size_t j = 0; j < generated.size(); ++j) {
-      prior.fill(j + 1, weights);
-      double normaliser = 0;
-      for (const double weight : weights) normaliser += weight;
+      const std::span t(cells.t[d].data() + j * others, others);
+      const Prior::Sums sums = prior.multiply(j + 1, t);
       const bool known = generated[j] < null_[d].size();
-      const double null = kNull / (1 - kNull) * normaliser * (known ? null_[d][generated[j]] : kUnseen);
-      double most = null, all = null;
-      std::size_t& word = best[d].emplace_back(kNoWord);
-      for (std::size_t i = 0; i < weights.size(); ++i) {
-        const double p = weights[i] * table[slots[d == 0 ? i * n + j : j * n + i]].t[d];
-        all += p;
-        if (p <= most) continue;
-        most = p;
-        word = i;
-      }
+      const double null = kNull / (1 - kNull) * sums.prior * (known ? null_[d][generated[j]] : kUnseen);
+      const auto most = std::ranges::max_element(t);
+      best[d].push_back(*most > null ? static_cast<std::size_t>(most - t.begin()) : kNoWord);
+      const double all = null + sums.likelihood;
       const double share = known ? frequency_[d][generated[j]] : 0;
-      if (share > 0) logarithm += portable::log(all * (1 - kNull) / (normaliser * share));
+      if (share > 0) logarithm += portable::log(all * (1 - kNull) / (sums.prior * share));
     }
   }
-  return {symmetrised(best[0], best[1]), portable::exp(logarithm / static_cast<double>(source.size() + n))};
+  return {symmetrised(best[0], best[1]), portable::exp(logarithm / static_cast<double>(source.size() + target.size()))};
 }
 
 }  // namespace rnnsearch::corpus

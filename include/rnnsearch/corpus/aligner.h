@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <span>
@@ -32,8 +33,8 @@ class Aligner {
   static constexpr std::size_t kBlock = 4096;  // pairs that are read at a time
 
   /// Learns from this number of pairs, or from blocks that are evenly spread over them if they have more than some
-  /// 200 million pairs of words. cells: pairs of words in all of the text. Memory: 32 to 64 bytes for each pair of
-  /// words that are candidates for a link; while these are found, for each thread 22 to 43 bytes for a sixteenth of the
+  /// 200 million pairs of words. cells: pairs of words in all of the text. Memory: some 40 bytes for each pair of words
+  /// that are candidates for a link; while these are found, for each thread 22 to 43 bytes for some sixteenth of the
   /// pairs of words that occur together. Uses all threads of base/parallel.h.
   Aligner(std::uint64_t pairs, double cells, const Read& read);
 
@@ -50,20 +51,38 @@ class Aligner {
 
  private:
   // Arrays of two have an element for each direction: 0 generates target words, 1 source words.
-  struct Entry {
+  struct Candidate {
     WordId source, target;
+    std::array<float, 2> t;
+  };
+  struct Entry {
+    WordId target;
     std::array<float, 2> t;  // the probability of the generated word given the other one
+  };
+  /// The candidates of a source word: a hash table with open addressing in a part of table_.
+  struct Row {
+    std::uint32_t first = 0, size = 0;
+    std::uint32_t first_slot(WordId target) const;
+  };
+  /// Of a pair of m source words and n target words.
+  struct Cells {
+    std::vector<std::uint32_t> slots;     // [i * n + j]: the entry of source word i and target word j, or kNoSlot
+    std::array<std::vector<float>, 2> t;  // its t: [0][j * m + i] and [1][i * n + j]
   };
   struct Expectations;
 
   void find_candidates(const std::vector<std::uint64_t>& blocks, const std::function<Pairs(std::uint64_t)>& read);
-  void look_up(std::span<const WordId> source, std::span<const WordId> target, std::vector<std::uint32_t>& slots) const;
+  void set_candidates(std::deque<Candidate> candidates);
+  /// The slot of a word, or an unused one; looks from `slot` on.
+  std::uint32_t find(Row row, WordId target, std::uint32_t slot) const;
+  void look_up(std::span<const WordId> source, std::span<const WordId> target, Cells& cells) const;
   void expect(std::span<const WordId> source, std::span<const WordId> target, Expectations& expectations) const;
   void add(const std::vector<Expectations>& all);
   void maximise();
 
-  std::vector<Entry> table_;                  // a hash table with open addressing, whose size is a power of two
-  std::vector<std::array<float, 2>> counts_;  // expected number of links of each entry
+  std::vector<Row> rows_;  // by source word; the last one, without candidates, is of unknown words
+  std::vector<Entry> table_;
+  std::vector<std::array<float, 2>> counts_;              // expected number of links of each entry
   std::array<std::vector<float>, 2> null_, null_counts_;  // by generated word: t and counts of no source word
   std::array<std::vector<double>, 2> frequency_;  // by generated word: its share of the words, once in a sentence
   std::array<double, 2> tension_{4, 4};
