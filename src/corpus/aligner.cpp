@@ -1,7 +1,6 @@
 #include "rnnsearch/corpus/aligner.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -105,7 +104,8 @@ class Prior {
   Sums multiply(std::size_t j, std::span<float> t) const {
     Sums sums;
     const auto m = static_cast<double>(m_);
-    // On either side of j / n: h m of the nearest word, its prior, and the others, which are k words farther.
+    // On either side of j / n there are `words` words. The nearest one has h = nearest / m and this prior, and word(k) is
+    // the t of the word that is k words farther.
     const auto side = [&](double nearest, double prior, std::size_t words, const auto& word) {
       const auto& [zeroth, first, second] = sums_[words];
       sums.prior += prior * zeroth;
@@ -264,6 +264,11 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
     null_[d].assign(frequency_[d].size(), 1);
     null_counts_[d].assign(null_[d].size(), 0);
   }
+  for (std::size_t d = 0; d < 2; ++d) candidates_[d].resize(null_[1 - d].size());
+  for (const Candidate& candidate : found) {
+    ++candidates_[0][candidate.source];
+    ++candidates_[1][candidate.target];
+  }
   set_candidates(std::move(found));
 }
 
@@ -280,7 +285,7 @@ void Aligner::set_candidates(std::deque<Candidate> candidates) {
     const Row row = rows_[source];
     table_[find(row, target, row.first_slot(target))] = {target, t};
   }
-  candidates = {};  // before as much memory is needed again
+  std::deque<Candidate>().swap(candidates);  // frees its memory before as much is needed again
   counts_.assign(size, {});
 }
 
@@ -371,39 +376,34 @@ void Aligner::add(const std::vector<Expectations>& all) {
   });
 }
 
-/// t by variational Bayes (section 3 of Dyer et al.), and a step of Newton's for the tension. Candidates that no pair
-/// links are dropped: after five iterations one in ten is left.
+/// t by variational Bayes (section 3 of Dyer et al.), and a step of Newton's for the tension. Candidates whose
+/// links are all below kSmallest are dropped, which leaves some one in ten in the end.
 void Aligner::maximise() {
   std::deque<Candidate> linked;  // first with counts in place of t
   for (WordId source = 0; source < rows_.size(); ++source)
     for (std::uint32_t slot = rows_[source].first; slot < rows_[source].first + rows_[source].size; ++slot)
       if (const auto& count = counts_[slot]; count[0] + count[1] > 0)
         linked.push_back({source, table_[slot].target, count});
-  counts_ = {};
-  struct Total {
-    double count = 0, words = 0;
-    /// What exp_digamma of a count is divided by.
-    double divisor() const { return exp_digamma(count + kSparsity * std::max(words, 1.0)); }
+  std::vector<std::array<float, 2>>().swap(counts_);
+  // Of a word with this count in all and this number of candidates: what exp_digamma of a count is divided by.
+  const auto divisor = [](double count, double candidates) {
+    return exp_digamma(count + kSparsity * std::max(candidates, 1.0));
   };
   for (std::size_t d = 0; d < 2; ++d) {
-    std::vector<Total> totals(null_[1 - d].size());
+    std::vector<double> divisors(candidates_[d].size());  // first the counts
     const auto given = [d](const Candidate& candidate) { return d == 0 ? candidate.source : candidate.target; };
-    for (const Candidate& candidate : linked) {
-      totals[given(candidate)].count += candidate.t[d];
-      ++totals[given(candidate)].words;
-    }
-    std::vector<double> divisors;
-    for (const Total& total : totals) divisors.push_back(total.divisor());
+    for (const Candidate& candidate : linked) divisors[given(candidate)] += candidate.t[d];
+    for (std::size_t word = 0; word < divisors.size(); ++word)
+      divisors[word] = divisor(divisors[word], candidates_[d][word]);
     parallel_ranges(linked.size(), 4096, [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k)
         linked[k].t[d] =
             std::max(kUnseen, static_cast<float>(exp_digamma(linked[k].t[d] + kSparsity) / divisors[given(linked[k])]));
     });
-    Total null{.words = static_cast<double>(null_[d].size())};
-    for (const float count : null_counts_[d]) null.count += count;
-    const double divisor = null.divisor();
+    const double null_divisor = divisor(std::accumulate(null_counts_[d].begin(), null_counts_[d].end(), 0.0),
+                                        static_cast<double>(null_[d].size()));
     for (std::size_t word = 0; word < null_[d].size(); ++word) {
-      null_[d][word] = static_cast<float>(exp_digamma(null_counts_[d][word] + kSparsity) / divisor);
+      null_[d][word] = static_cast<float>(exp_digamma(null_counts_[d][word] + kSparsity) / null_divisor);
       null_counts_[d][word] = 0;
     }
     if (curvature_[d] > 0)

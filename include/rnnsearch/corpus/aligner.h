@@ -80,6 +80,7 @@ class Aligner {
   void add(const std::vector<Expectations>& all);
   void maximise();
 
+  std::array<std::vector<double>, 2> candidates_;  // by given word: how many it had at first
   std::vector<Row> rows_;  // by source word; the last one, without candidates, is of unknown words
   std::vector<Entry> table_;
   std::vector<std::array<float, 2>> counts_;              // expected number of links of each entry
