@@ -263,8 +263,8 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
     for (double& share : frequency_[d]) share /= words;
     null_[d].assign(frequency_[d].size(), 1);
     null_counts_[d].assign(null_[d].size(), 0);
+    candidates_[1 - d].resize(null_[d].size());
   }
-  for (std::size_t d = 0; d < 2; ++d) candidates_[d].resize(null_[1 - d].size());
   for (const Candidate& candidate : found) {
     ++candidates_[0][candidate.source];
     ++candidates_[1][candidate.target];
@@ -278,13 +278,11 @@ void Aligner::set_candidates(std::deque<Candidate> candidates) {
   std::uint32_t size = 0;
   for (Row& row : rows_) {
     row.first = size;
-    size += row.size += row.size / 2 + 1;  // so that every row has an unused entry
+    row.size += row.size / 2 + 1;  // so that every row has an unused entry
+    size += row.size;
   }
   table_.assign(size, {kUnused, {kUnseen, kUnseen}});
-  for (const auto& [source, target, t] : candidates) {
-    const Row row = rows_[source];
-    table_[find(row, target, row.first_slot(target))] = {target, t};
-  }
+  for (const auto& [source, target, t] : candidates) table_[find(rows_[source], target)] = {target, t};
   std::deque<Candidate>().swap(candidates);  // frees its memory before as much is needed again
   counts_.assign(size, {});
 }
@@ -293,7 +291,8 @@ std::uint32_t Aligner::Row::first_slot(WordId target) const {
   return first + static_cast<std::uint32_t>(std::uint64_t{hash_of(target)} * size >> 32);
 }
 
-std::uint32_t Aligner::find(Row row, WordId target, std::uint32_t slot) const {
+std::uint32_t Aligner::find(Row row, WordId target) const {
+  std::uint32_t slot = row.first_slot(target);
   while (table_[slot].target != kUnused && table_[slot].target != target)
     if (++slot == row.first + row.size) slot = row.first;
   return slot;
@@ -306,19 +305,18 @@ void Aligner::look_up(std::span<const WordId> source, std::span<const WordId> ta
   const auto row_of = [&](std::size_t i) { return rows_[std::min<std::size_t>(source[i], rows_.size() - 1)]; };
   const auto fetch = [&](std::size_t i) {
     const Row row = row_of(i);
-    for (std::size_t j = 0; j < n; ++j) __builtin_prefetch(&table_[cells.slots[i * n + j] = row.first_slot(target[j])]);
+    for (const WordId word : target) __builtin_prefetch(&table_[row.first_slot(word)]);
   };
   fetch(0);
   for (std::size_t i = 0; i < m; ++i) {
     if (i + 1 < m) fetch(i + 1);
     const Row row = row_of(i);
     for (std::size_t j = 0; j < n; ++j) {
-      std::uint32_t& slot = cells.slots[i * n + j];
-      slot = find(row, target[j], slot);
+      const std::uint32_t slot = find(row, target[j]);
       const Entry& entry = table_[slot];
+      cells.slots[i * n + j] = entry.target == kUnused ? kNoSlot : slot;
       cells.t[0][j * m + i] = entry.t[0];
       cells.t[1][i * n + j] = entry.t[1];
-      if (entry.target == kUnused) slot = kNoSlot;
     }
   }
 }

@@ -73,8 +73,8 @@ class Aligner {
 
   void find_candidates(const std::vector<std::uint64_t>& blocks, const std::function<Pairs(std::uint64_t)>& read);
   void set_candidates(std::deque<Candidate> candidates);
-  /// The slot of a word, or an unused one; looks from `slot` on.
-  std::uint32_t find(Row row, WordId target, std::uint32_t slot) const;
+  /// The slot of a word, or an unused one.
+  std::uint32_t find(Row row, WordId target) const;
   void look_up(std::span<const WordId> source, std::span<const WordId> target, Cells& cells) const;
   void expect(std::span<const WordId> source, std::span<const WordId> target, Expectations& expectations) const;
   void add(const std::vector<Expectations>& all);

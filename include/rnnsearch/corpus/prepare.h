@@ -45,7 +45,7 @@ struct PrepareOptions {
   /// other; or subwords.
   std::string alignments_of = "words";
 
-  /// Learn the links of the pairs from the text (src/corpus/prepare/aligner.h), in place of given alignments.
+  /// Learn the links of the pairs from the text (corpus/aligner.h), in place of given alignments.
   bool learn_alignments = false;
 
   /// Sizes of the vocabularies, including the three special symbols. If set, the vocabulary has exactly that size, and
