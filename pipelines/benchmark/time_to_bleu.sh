@@ -21,7 +21,7 @@ text=${RNNSEARCH_TEXT:-}                  # folder with {train,dev,test}.{SOURCE
 source=${RNNSEARCH_SOURCE:-en}            # source language
 target=${RNNSEARCH_TARGET:-fr}            # target language
 set=${RNNSEARCH_SET:-dev}                 # the set that is translated: dev or test
-subwords=${RNNSEARCH_SUBWORDS:-4000}      # size of each vocabulary, in subwords
+subwords=${RNNSEARCH_SUBWORDS:-8000}      # size of each vocabulary, in subwords
 max_length=${RNNSEARCH_MAX_LENGTH:-200}   # training pairs with more subwords on either side are left out
 beam=${RNNSEARCH_BEAM:-10}                # beam width of rnnsearch's translations; a peer decides itself
 # rnnsearch translate --retry-below. A model of the first minutes ends few sentences, and searching for all of them again would take hours.
