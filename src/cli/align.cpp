@@ -24,6 +24,7 @@
 #include "rnnsearch/comm/meet.h"
 #include "rnnsearch/corpus/aligner.h"
 #include "rnnsearch/corpus/text_lines.h"
+#include "rnnsearch/corpus/text_pipeline.h"
 #include "rnnsearch/decode/shortlist.h"
 #include "rnnsearch/decode/translate_lines.h"
 #include "rnnsearch/evaluate/alignment.h"
@@ -239,14 +240,15 @@ struct Text {
   std::vector<evaluate::GoldLinks> gold;  // at the root
 };
 
-/// One side of the text of --statistical: its words are what white space separates.
+/// One side of the text of --statistical: its words are what white space separates, as in a corpus without tokenizer.
 struct NumberedWords {
   explicit NumberedWords(const std::vector<std::string>& lines) {
+    corpus::TextPipeline white_space;
+    white_space.tokenizer = "none";
     for (const std::string_view symbol : corpus::kSpecialSymbols) id_of(symbol);
     for (const std::string& line : lines) {
       std::vector<WordId> sentence;
-      std::istringstream all(line);
-      for (std::string word; all >> word;) sentence.push_back(id_of(word));
+      for (const std::string& word : white_space.to_words(line, corpus::Side::kSource)) sentence.push_back(id_of(word));
       sentences.add(sentence);
     }
   }

@@ -157,6 +157,11 @@ void check(const Options& options, BenchmarkSettings& s) {
       throw UsageError("--threads has a number twice ({}); give each once", value::write(counts));
   }
   check_usage([&] { train::check(s.train); });
+  // What changes during a training is timed as it stays.
+  for (Ramp* const number :
+       {&s.train.batch_words, &s.train.label_smoothing, &s.train.guided_alignment, &s.model.dropout,
+        &s.model.attention_dropout, &s.model.source_word_dropout, &s.model.target_word_dropout})
+    *number = number->to;
 }
 
 // COLLECTIVE.

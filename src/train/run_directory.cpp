@@ -360,14 +360,15 @@ void RunDirectory::published(std::uint64_t update, std::uint64_t best_update) co
   write_as_this_attempt([&](const auto& check) {
     check();
     write_pointer("latest", checkpoint_name(update));
-    if (has_checkpoint(best_update)) {
-      write_pointer("best", checkpoint_name(best_update));
+    const std::string best = best_update > 0 ? checkpoint_name(best_update) : pointed_at(checkpoints() / "best");
+    if (!best.empty() && fs::exists(checkpoints() / best)) {
+      write_pointer("best", best);
     } else {
       fs::remove(checkpoints() / "best");
     }
     std::uint64_t kept = 0;
     for (const std::uint64_t there : updates()) {
-      if (kept++ < keep_checkpoints_ || there == best_update) continue;
+      if (kept++ < keep_checkpoints_ || checkpoint_name(there) == best) continue;
       std::error_code ignored;
       fs::remove(checkpoint_path(there), ignored);
     }

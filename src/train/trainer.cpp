@@ -62,12 +62,10 @@ class Trainer {
     }
     // Only the root reads: the file need not be visible to the other ranks, and all ranks get the same bits.
     std::string state, measured_before;
-    std::uint64_t best_before = 0;
     if (root_) {
       const comm::Activity activity(p_.communicator, "reads a checkpoint");
       state_ =
           resume_checkpoint(checkpoint, fingerprint_, o_, p_.model, step_.optimizer(), history_, average_.values());
-      best_before = state_.best_update;
       measured_before = state_.measured_by;
       begin_scores_anew_if_need_be();
       state = packed(state_);
@@ -83,10 +81,9 @@ class Trainer {
     if (!root_) return;
     const auto changes = p_.run->begin();
     // False if the checkpoint belongs to another run's folder. An attempt of this run may have been killed between
-    // saving its last checkpoint and pointing `latest` to it; published() makes up for that. A best that was measured
-    // otherwise stays the best until there is another one.
+    // saving its last checkpoint and pointing `latest` to it; published() makes up for that.
     saved_ = p_.run->has_checkpoint(state_.update);
-    if (saved_) p_.run->published(state_.update, best_before);
+    if (saved_) p_.run->published(state_.update, state_.best_update);
     saved_update_ = state_.update;
     record_.resumed(checkpoint);
     record_.changed(changes);

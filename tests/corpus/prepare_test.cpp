@@ -150,6 +150,10 @@ TEST_F(Prepare, DropsUnlikelyPairsWithTheirLinksAndWeights) {
   EXPECT_EQ(corpus.selection().dropped, report.dropped);
   ASSERT_EQ(corpus.train_pairs(), report.pairs_kept);
   const PairBlock block = corpus.read_pairs(0, corpus.train_pairs());
+  EXPECT_EQ(report.source.words, block.source.words.size());
+  const auto& counts = corpus.target_vocabulary().counts();
+  EXPECT_EQ(counts[kEnd], report.pairs_kept);
+  EXPECT_EQ(counts[5], static_cast<std::uint64_t>(std::ranges::count(block.target.words, WordId{5})));
   std::size_t belonging = 0, wrong = 0;
   for (std::size_t k = 0; k < block.source.size(); ++k) {
     const auto number = static_cast<std::size_t>(block.weights[k]);
@@ -374,11 +378,12 @@ TEST_F(Prepare, LeavesACorpusThatItWouldWriteAgainAndSaysHowAnotherOneDiffers) {
                                      {"source vocabulary is 10 here", [](auto& o) { o.source_words = 10; }},
                                      {"joint-vocabulary", [](auto& o) { o.joint_vocabulary = true; }},
                                      {"pairs of the training text", [](auto& o) { o.train.push_back(o.train[0]); }},
+                                     {"word alignments", [](auto& o) { o.learn_alignments = true; }},
                                      {"sets are others",
                                       [](auto& o) {
                                         o.dev = EvaluationFiles{"dev", o.train[0].source, {o.train[0].target}};
                                       }},
-                                     {"training text is another one", [](auto& o) {
+                                     {"its training text", [](auto& o) {
                                         std::string text = read_file(o.train[0].source);
                                         text.append(text, 0, text.find('\n') + 1).erase(0, text.find('\n') + 1);
                                         write_text(o.train[0].source, text);  // the same lines in another order

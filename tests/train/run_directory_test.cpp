@@ -160,6 +160,8 @@ TEST_F(Run, KeepsTheNewestCheckpointsAndTheBest) {
   EXPECT_THAT(files(path_ / "checkpoints"), testing::UnorderedElementsAre("latest", "best", "update-00000020.h5",
                                                                           "update-00000040.h5", "update-00000050.h5"));
   EXPECT_EQ(read_file(path_ / "checkpoints/latest"), "update-00000050.h5\n");
+  make_checkpoint(60);  // measured by another score, of which there is none yet
+  EXPECT_TRUE(open()->has_checkpoint(20));
   EXPECT_EQ(read_file(path_ / "checkpoints/best"), "update-00000020.h5\n");
 }
 

@@ -96,9 +96,10 @@ class RunDirectory {
   /// takes over from then until it returns. If it throws Error, the attempt is checked again: one that takes over
   /// removes the temporary files of the one before, and then that is what has happened.
   void write_as_this_attempt(const std::function<void(const std::function<void()>& check)>& write) const;
-  /// Call it after a checkpoint was saved. It points `latest` to that checkpoint and `best` to the one of best_update
-  /// (or removes `best` if that does not exist), and removes the checkpoints that are neither the best nor among the
-  /// newest `keep_checkpoints`.
+  /// Call it after a checkpoint was saved. It points `latest` to that checkpoint and `best` to the one of best_update,
+  /// and removes the checkpoints that are neither the best nor among the newest `keep_checkpoints`. If best_update is
+  /// 0, because nothing was measured yet or what was measured is another score now, the best stays the best. `best` is
+  /// removed if its checkpoint does not exist.
   void published(std::uint64_t update, std::uint64_t best_update) const;
   bool has_checkpoint(std::uint64_t update) const { return std::filesystem::exists(checkpoint_path(update)); }
 

@@ -75,13 +75,17 @@ bool is_there(const std::filesystem::path& output, const CorpusHead& head, const
     difference.compare(pipeline, head.pipeline);
     difference.compare(a.cleaning, b.cleaning);
     difference.compare(sets_of(there) == sets, "its development and test sets are others");
-    if (!fingerprint.empty()) {
+    if (fingerprint.empty()) {
+      difference.compare(there.has_alignments() == head.sizes.links.has_value(),
+                         "only one of the two has word alignments");
+      difference.compare(there.has_weights() == head.sizes.weights, "only one of the two has weights of pairs");
+    } else {
       difference.compare("the number of pairs of the training text", a.pairs_read, b.pairs_read);
       difference.compare("joint-vocabulary", there.joint_vocabulary(), head.joint);
       difference.compare("the size of the source vocabulary", there.source_vocabulary().size(), head.source.size());
       difference.compare("the size of the target vocabulary", there.target_vocabulary().size(), head.target.size());
       difference.compare(there.fingerprint() == fingerprint && a.dropped == b.dropped,
-                         "its training text is another one");
+                         "its training text, the weights of its pairs or their word alignments are others");
     }
     what = difference.text();
   } catch (const Error& error) {
@@ -156,7 +160,7 @@ bool CorpusWriter::add(std::span<const WordId> source, std::span<const WordId> t
   return true;
 }
 
-CorpusHead::Sizes CorpusWriter::learn_links(const std::filesystem::path& folder, double least) {
+CorpusHead CorpusWriter::learn_links(const std::filesystem::path& folder, double least) {
   source_.flush();
   target_.flush();
   if (weights_) weights_->flush();
@@ -170,6 +174,7 @@ CorpusHead::Sizes CorpusWriter::learn_links(const std::filesystem::path& folder,
   const Aligner aligner(all.pairs, cells, read);
   learned_.emplace(folder);  // because the sizes must be known before the links are written
   CorpusHead::Sizes likely{.links = 0, .weights = all.weights};
+  std::array counts{std::vector<std::uint64_t>(head_.source.size()), std::vector<std::uint64_t>(head_.target.size())};
   for (std::uint64_t first = 0; first < all.pairs; first += Aligner::kBlock) {
     const Aligner::Pairs pairs = read(first, std::min<std::uint64_t>(Aligner::kBlock, all.pairs - first));
     std::vector<Aligner::Links> links(pairs.source.size());
@@ -185,17 +190,27 @@ CorpusHead::Sizes CorpusWriter::learn_links(const std::filesystem::path& folder,
       likely.source_words += pairs.source.length(i);
       likely.target_words += pairs.target.length(i);
       *likely.links += size;
+      for (const WordId word : pairs.source[i]) ++counts[0][word];
+      for (const WordId word : pairs.target[i]) ++counts[1][word];
     }
   }
   learned_->rewind();
-  if (least > 0) return likely;
+  if (least > 0) {
+    CorpusHead head = head_;
+    head.sizes = likely;
+    for (const auto& [words, count] : {std::pair{&head.source, &counts[0]}, {&head.target, &counts[1]}}) {
+      (*count)[kEnd] = likely.pairs;
+      *words = Vocabulary(words->words(), std::move(*count));
+    }
+    return head;
+  }
   links_.emplace(writer_.file(), "alignment", all.pairs, *likely.links);
   std::vector<std::uint32_t> links;
   for (std::uint64_t i = 0; i < all.pairs; ++i) {
     read_learned(links);
     links_->add(links);
   }
-  return likely;
+  return head_;
 }
 
 bool CorpusWriter::read_learned(std::vector<std::uint32_t>& links) {

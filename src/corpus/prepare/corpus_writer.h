@@ -69,12 +69,12 @@ class CorpusWriter {
   /// links: positions as read_links gives them. Returns false if there are more pairs or words than `head` says.
   bool add(std::span<const WordId> source, std::span<const WordId> target, std::span<const std::uint32_t> links = {},
            float weight = 1);
-  /// Learns the links of all pairs, which `head` has none of. Call it when all pairs are added. Returns the sizes of
+  /// Learns the links of all pairs, which `head` has none of. Call it when all pairs are added. Returns the head of
   /// the pairs whose likelihood ratio (corpus/aligner.h) is at least `least`, which copy_likely then copies; if `least`
   /// is 0, all pairs have their links now. Throws Error if the temporary file for the links does not fit into
   /// `folder`.
-  CorpusHead::Sizes learn_links(const std::filesystem::path& folder, double least);
-  /// Adds the pairs of these sizes, with their links, to an empty writer.
+  CorpusHead learn_links(const std::filesystem::path& folder, double least);
+  /// Adds these pairs, with their links, to an empty writer.
   void copy_likely(CorpusWriter& to);
   void add_set(const RawSet& set);
   /// Completes the file and returns the fingerprint. `check`: see AtomicFile::publish.

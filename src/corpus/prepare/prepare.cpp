@@ -25,18 +25,16 @@ namespace {
 namespace fs = std::filesystem;
 using Progress = std::function<void(const PrepareProgress&)>;
 
+bool has_alignments(const PrepareOptions& options) {
+  return std::ranges::any_of(options.train, [](const TextFiles& text) { return !text.alignments.empty(); });
+}
+
 /// Throws UsageError: all that is checked here was said on the command line.
 void check_options(const PrepareOptions& options) try {
   if (options.vocabulary_of.empty()) check(options.pipeline);  // otherwise that corpus completes the pipeline
   if (options.train.empty()) throw Error("corpus: there is no training text");
   check_subwords(options);
-  for (const TextFiles& text : options.train)
-    if (options.pipeline.copies && !text.alignments.empty())
-      throw Error(
-          "corpus: train-alignments count the words of the text, of which copy-pattern makes other words, the "
-          "placeholders; leave one of the two out");
-  if (options.learn_alignments &&
-      std::ranges::any_of(options.train, [](const TextFiles& text) { return !text.alignments.empty(); }))
+  if (options.learn_alignments && has_alignments(options))
     throw Error("corpus: learn-alignments and train-alignments both make word alignments; leave one of the two out");
   if (options.cleaning.drop_unlikely > 0 && !options.learn_alignments)
     throw Error("corpus: drop-unlikely compares the words of pairs by alignments; add learn-alignments");
@@ -225,6 +223,14 @@ void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTa
   counted.head.joint = joint || (given && given->joint_vocabulary());
 }
 
+/// Of a training part without pairs.
+CorpusHead::Sizes sizes_of_nothing(const PrepareOptions& options) {
+  CorpusHead::Sizes sizes;
+  if (has_alignments(options)) sizes.links = 0;
+  sizes.weights = std::ranges::any_of(options.train, [](const TextFiles& text) { return !text.weights.empty(); });
+  return sizes;
+}
+
 /// Finds the repeated pairs, if these are dropped, then counts the words and makes the vocabularies. given: the corpus
 /// whose words are used, or nullptr. Throws Error: the text changed while it was read, none of its pairs is kept, or
 /// the disk is full.
@@ -240,11 +246,7 @@ CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, co
     piece.source.hashed.group(piece.source.words);
     piece.target.hashed.group(piece.target.words);
   };
-  CorpusHead::Sizes& sizes = counted.head.sizes;
-  for (const TextFiles& files : options.train) {
-    if (!files.alignments.empty()) sizes.links = 0;
-    sizes.weights = sizes.weights || !files.weights.empty();
-  }
+  CorpusHead::Sizes& sizes = counted.head.sizes = sizes_of_nothing(options);
   steps.keep = [&](const std::vector<Piece>& pieces) {
     tables.add(pieces);
     for (const Piece& piece : pieces) {
@@ -283,13 +285,19 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
     check_vocabulary_of(options, *given);
     options.pipeline = given->pipeline();
   }
+  if (options.pipeline.copies && has_alignments(options))
+    throw UsageError(
+        "corpus: train-alignments count the words of the text, of which copy-pattern{} makes other words, the "
+        "placeholders; leave one of the two out",
+        given ? fmt::format(" of {}", given->path()) : "");
   std::vector<RawSet> sets;
   if (options.dev) sets.push_back(read_set(*options.dev, options.line_limit, "dev"));
   for (const EvaluationFiles& test : options.tests)
     sets.push_back(read_set(test, options.line_limit, "test/" + test.name));
   for (const RawSet& set : sets) report.sets.emplace_back(set.name, set.lines[0].size());
   const PairReader opened(options.train, options.line_limit);  // a missing file is found before anything is learned
-  const CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}, {}};
+  CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}, sizes_of_nothing(options)};
+  if (options.learn_alignments) expected.sizes.links = 0;
   if (!options.overwrite) is_there(options.output, expected, sets, "");
   if (options.only_check) return report;
   if (given) {
@@ -331,13 +339,17 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
   if (options.learn_alignments) {
     if (progress)
       progress({.event = fmt::format("learning word alignments from {} pairs", grouped(counted.totals.pairs_kept))});
-    const CorpusHead::Sizes likely = writer->learn_links(text.folder(), options.cleaning.drop_unlikely);
+    CorpusHead likely = writer->learn_links(text.folder(), options.cleaning.drop_unlikely);
     if (options.cleaning.drop_unlikely > 0) {
-      counted.totals.dropped[Drop::kUnlikely] = counted.totals.pairs_kept - likely.pairs;
-      counted.totals.pairs_kept = likely.pairs;
-      if (likely.pairs == 0) fail_on_nothing(options, counted.totals);
-      counted.head.sizes = likely;
+      counted.totals.dropped[Drop::kUnlikely] = counted.totals.pairs_kept - likely.sizes.pairs;
+      counted.totals.pairs_kept = likely.sizes.pairs;
+      if (likely.sizes.pairs == 0) fail_on_nothing(options, counted.totals);
+      counted.head = std::move(likely);
       counted.head.selection.dropped = counted.totals.dropped;
+      counted.source.words = counted.head.sizes.source_words;
+      counted.target.words = counted.head.sizes.target_words;
+      counted.source.unknown_words = counted.head.source.counts()[kUnknown];
+      counted.target.unknown_words = counted.head.target.counts()[kUnknown];
       auto rest = std::make_unique<CorpusWriter>(options.output, counted.head);
       writer->copy_likely(*rest);
       writer = std::move(rest);

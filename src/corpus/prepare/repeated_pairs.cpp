@@ -81,8 +81,9 @@ TemporaryFile::TemporaryFile(std::filesystem::path folder) : folder_(std::move(f
 
 void TemporaryFile::fail() const {
   throw Error(
-      "corpus: cannot keep what does not fit into --memory in a temporary file in {}: {}; free some space there, or "
-      "raise --memory",
+      "corpus: cannot keep words or word alignments in a temporary file in {}: {}; free some space there (with a "
+      "larger "
+      "--memory more words stay in memory)",
       folder_, std::strerror(errno));
 }
 
