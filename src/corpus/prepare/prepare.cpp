@@ -223,8 +223,8 @@ void cut_vocabularies(const PrepareOptions& options, const Corpus* given, WordTa
   counted.head.joint = joint || (given && given->joint_vocabulary());
 }
 
-/// Of a training part without pairs.
-CorpusHead::Sizes sizes_of_nothing(const PrepareOptions& options) {
+/// Of a training part that has no pairs yet.
+CorpusHead::Sizes sizes_without_pairs(const PrepareOptions& options) {
   CorpusHead::Sizes sizes;
   if (has_alignments(options)) sizes.links = 0;
   sizes.weights = std::ranges::any_of(options.train, [](const TextFiles& text) { return !text.weights.empty(); });
@@ -246,7 +246,7 @@ CountedText count_words(const TrainingText& text, const PairCleaner& cleaner, co
     piece.source.hashed.group(piece.source.words);
     piece.target.hashed.group(piece.target.words);
   };
-  CorpusHead::Sizes& sizes = counted.head.sizes = sizes_of_nothing(options);
+  CorpusHead::Sizes& sizes = counted.head.sizes = sizes_without_pairs(options);
   steps.keep = [&](const std::vector<Piece>& pieces) {
     tables.add(pieces);
     for (const Piece& piece : pieces) {
@@ -296,7 +296,7 @@ PrepareReport prepare(const PrepareOptions& asked, const Progress& progress) {
     sets.push_back(read_set(test, options.line_limit, "test/" + test.name));
   for (const RawSet& set : sets) report.sets.emplace_back(set.name, set.lines[0].size());
   const PairReader opened(options.train, options.line_limit);  // a missing file is found before anything is learned
-  CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}, sizes_of_nothing(options)};
+  CorpusHead expected{{}, {}, {}, options.pipeline, {options.cleaning, 0, {}}, sizes_without_pairs(options)};
   if (options.learn_alignments) expected.sizes.links = 0;
   if (!options.overwrite) is_there(options.output, expected, sets, "");
   if (options.only_check) return report;

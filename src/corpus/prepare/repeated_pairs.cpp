@@ -81,9 +81,8 @@ TemporaryFile::TemporaryFile(std::filesystem::path folder) : folder_(std::move(f
 
 void TemporaryFile::fail() const {
   throw Error(
-      "corpus: cannot keep words or word alignments in a temporary file in {}: {}; free some space there (with a "
-      "larger "
-      "--memory more words stay in memory)",
+      "corpus: cannot keep words or word alignments in a temporary file in {}: {}; free some space there (--memory "
+      "decides how many words stay in memory)",
       folder_, std::strerror(errno));
 }
 
