@@ -371,23 +371,24 @@ TEST_F(Prepare, LeavesACorpusThatItWouldWriteAgainAndSaysHowAnotherOneDiffers) {
     const char* what;
     std::function<void(PrepareOptions&)> change;
   };
-  for (const auto& [what, change] : {Case{"max-length is 7 here", [](auto& o) { o.cleaning.max_length = 7; }},
-                                     {"drop-copies", [](auto& o) { o.cleaning.drop_copies = true; }},
-                                     {"lowercase", [](auto& o) { o.pipeline.lowercase = true; }},
-                                     {"target-language is xx", [](auto& o) { o.pipeline.target_language = "xx"; }},
-                                     {"source vocabulary is 10 here", [](auto& o) { o.source_words = 10; }},
-                                     {"joint-vocabulary", [](auto& o) { o.joint_vocabulary = true; }},
-                                     {"pairs of the training text", [](auto& o) { o.train.push_back(o.train[0]); }},
-                                     {"word alignments", [](auto& o) { o.learn_alignments = true; }},
-                                     {"sets are others",
-                                      [](auto& o) {
-                                        o.dev = EvaluationFiles{"dev", o.train[0].source, {o.train[0].target}};
-                                      }},
-                                     {"its training text", [](auto& o) {
-                                        std::string text = read_file(o.train[0].source);
-                                        text.append(text, 0, text.find('\n') + 1).erase(0, text.find('\n') + 1);
-                                        write_text(o.train[0].source, text);  // the same lines in another order
-                                      }}}) {
+  for (const auto& [what, change] :
+       {Case{"max-length is 7 here", [](auto& o) { o.cleaning.max_length = 7; }},
+        {"drop-copies", [](auto& o) { o.cleaning.drop_copies = true; }},
+        {"lowercase", [](auto& o) { o.pipeline.lowercase = true; }},
+        {"target-language is xx", [](auto& o) { o.pipeline.target_language = "xx"; }},
+        {"source vocabulary is 10 here", [](auto& o) { o.source_words = 10; }},
+        {"joint-vocabulary", [](auto& o) { o.joint_vocabulary = true; }},
+        {"pairs of the training text", [](auto& o) { o.train.push_back(o.train[0]); }},
+        {"only one of the two has word alignments", [](auto& o) { o.learn_alignments = true; }},
+        {"sets are others",
+         [](auto& o) {
+           o.dev = EvaluationFiles{"dev", o.train[0].source, {o.train[0].target}};
+         }},
+        {"its training text, the weights of its pairs or their word alignments are others", [](auto& o) {
+           std::string text = read_file(o.train[0].source);
+           text.append(text, 0, text.find('\n') + 1).erase(0, text.find('\n') + 1);
+           write_text(o.train[0].source, text);  // the same lines in another order
+         }}}) {
     PrepareOptions options = first;
     change(options);
     EXPECT_THAT(message_of([&] { prepare(options); }), AllOf(HasSubstr("already exists"), HasSubstr(what)));
