@@ -76,12 +76,6 @@ ResumableOutput::ResumableOutput(std::vector<OutputPath> outputs, Config depende
     if (all_are_files) remove_abandoned(record_);  // now that the process that wrote them has ended
     if (begun) read_record();
     if (!record_.empty() && lines_ == 0) write_record();
-    for (File& file : files_) {
-      if (file.descriptor < 0) continue;
-      if (::ftruncate(file.descriptor, static_cast<off_t>(file.bytes)) != 0 ||
-          ::lseek(file.descriptor, 0, SEEK_END) < 0)
-        throw Error("cannot shorten {} to {} bytes: {}", file.partial, file.bytes, std::strerror(errno));
-    }
   } catch (...) {
     close_files();
     throw;
@@ -140,13 +134,19 @@ void ResumableOutput::read_record() {
 void ResumableOutput::skip(const std::string& name, const std::function<std::optional<std::string>()>& next) {
   std::size_t skipped = 0;
   for (std::optional<std::string> line; skipped < lines_ && (line = next()); ++skipped) input_.add(*line).add("\n");
-  if (lines_ == 0 || (skipped == lines_ && input_.hex() == expected_input_)) return;
-  throw Error("{0}{1}{2} from which {3} was made; give the same text to continue, or remove {3} and {4} to begin anew",
-              name,
-              skipped < lines_ ? fmt::format(" has {} lines", skipped)
-                               : fmt::format(": its first {} lines are not those", lines_),
-              skipped < lines_ ? fmt::format(", but the first {} lines", lines_) : "", files_.front().partial,
-              record_.filename());
+  if (lines_ > 0 && (skipped < lines_ || input_.hex() != expected_input_)) {
+    throw Error(
+        "{0}{1}{2} from which {3} was made; give the same text to continue, or remove {3} and {4} to begin anew", name,
+        skipped < lines_ ? fmt::format(" has {} lines", skipped)
+                         : fmt::format(": its first {} lines are not those", lines_),
+        skipped < lines_ ? fmt::format(", but the first {} lines", lines_) : "", files_.front().partial,
+        record_.filename());
+  }
+  for (File& file : files_) {  // only now, because a command that is refused changes nothing
+    if (file.descriptor < 0) continue;
+    if (::ftruncate(file.descriptor, static_cast<off_t>(file.bytes)) != 0 || ::lseek(file.descriptor, 0, SEEK_END) < 0)
+      throw Error("cannot shorten {} to {} bytes: {}", file.partial, file.bytes, std::strerror(errno));
+  }
 }
 
 void ResumableOutput::end_line(std::string_view line) {

@@ -45,7 +45,7 @@ for command in ${COMMANDS:-translate score rescore}; do
     ((ranks == 1)) || launcher=(mpirun -n "$ranks")
     ((kills % 2)) || signal=KILL
     before=$(lines_done)
-      setsid "${launcher[@]}" "$PWD/program" ${arguments[$command]} 2>err &
+    setsid "${launcher[@]}" "$PWD/program" ${arguments[$command]} 2>err &
     job=$!
     # An event, not a time: the record of the first portion that this attempt wrote; then a random moment, so that the kills are
     # spread over the work.
@@ -78,6 +78,7 @@ while kill -0 $job && ! unfinished; do sleep 0.01; done
 kill -KILL $job
 wait $job || true
 unfinished || fail "nothing is unfinished: $(<err)"
+echo 1 >>result.partial # what a command wrote whose record was not written yet
 rm -f .*.tmp-* # half a file, if it was killed while it wrote one; the next command removes it
 refused 1 "--beam 4, but this one has 5|remove result.partial and result.partial.json" "$RNNSEARCH" "${translate[@]/4/5}"
 refused 1 "--model" "$RNNSEARCH" "${translate[@]/run/other}"
