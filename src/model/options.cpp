@@ -387,14 +387,17 @@ void declare_architecture(OptionList& options, ModelOptions& o) {
       "share embedding matrices. target: the target embeddings are the output matrix; source-target: both sides have "
       "the same embeddings, which needs a joint vocabulary; all: both embeddings and the output matrix are the same");
   add("initialization", o.initialization,
-      "distribution of the initial parameters. paper: recurrent matrices orthogonal, v_a zero, other matrices normal; "
-      "gaussian: all matrices normal; xavier: all matrices uniform, by their sizes; uniform: all parameters uniform, "
-      "biases included; pytorch: the defaults of PyTorch's modules, biases included. Biases are zero in the others");
+      "distribution of the initial parameters. paper: recurrent matrices orthogonal, those of the alignment model zero "
+      "(v_a) or small, other matrices normal; orthogonal: recurrent matrices orthogonal, v_a and all other matrices "
+      "normal, so that attention learns sooner; gaussian: all matrices normal; xavier: all matrices uniform, by their "
+      "sizes; uniform: all parameters uniform, biases included; pytorch: the defaults of PyTorch's modules, biases "
+      "included. Biases are zero in the others");
   // ten times of it are a finite float32
   add("initial-deviation", o.initial_deviation,
       Bounds{.from = 0, .to = 1e37, .sentence = "of at least 0 and at most 1e37, because weights are float32"},
-      "standard deviation of the initial parameters: of matrices that are not recurrent (paper), of all matrices "
-      "(gaussian), or of all parameters (uniform: 0.0577, which is 0.1/sqrt(3), draws them between -0.1 and 0.1)");
+      "standard deviation of the initial parameters: of matrices that are not recurrent (paper, orthogonal), of all "
+      "matrices (gaussian), or of all parameters (uniform: 0.0577, which is 0.1/sqrt(3), draws them between -0.1 and "
+      "0.1)");
 }
 
 void declare(OptionList& options, ModelOptions& o) {

@@ -300,15 +300,14 @@ Kind kind_of(const Parameter& parameter, Initialization initialization) {
     if (letter == "embedding_bias") return Kind::kZero;  // PyTorch's Embedding has no bias
     return letter == "embedding" ? Kind::kStandard : Kind::kFanIn;
   }
-  if (initialization != Initialization::kPaper) {
-    if (vector && !scores) return Kind::kZero;
-    return initialization == Initialization::kXavier ? Kind::kXavier : Kind::kWide;
-  }
-  if (vector) return Kind::kZero;
+  const bool paper = initialization == Initialization::kPaper;
+  if (vector && (paper || !scores)) return Kind::kZero;
+  if (initialization == Initialization::kXavier) return Kind::kXavier;
+  if (initialization == Initialization::kGaussian) return Kind::kWide;
   const bool recurrent = letter == "U" || letter == "U_z" || letter == "U_r" || letter == "U_i" || letter == "U_f" ||
                          (letter == "U_o" && !parameter.name.starts_with("readout/"));
   if (recurrent && parameter.rows() == parameter.cols()) return Kind::kOrthogonal;
-  if (letter == "W_a" || letter == "U_a") return Kind::kNarrow;
+  if (paper && (letter == "W_a" || letter == "U_a")) return Kind::kNarrow;
   return Kind::kWide;
 }
 

@@ -83,6 +83,8 @@ Weights weights_in(const ModelOptions& options, std::span<Real> block);
 /// - paper (GroundHog; Bahdanau, Cho and Bengio 2015, appendix B.1): square recurrent matrices U, U_z, ... are random
 ///   orthogonal; W_a and U_a are N(0, (deviation / 10)^2); v_a, v_p and all biases are 0; other matrices are N(0,
 ///   deviation^2).
+/// - orthogonal: as paper, but W_a, U_a, v_a and v_p are N(0, deviation^2) like other matrices. Attention then learns
+///   from the first update on; where v_a is 0, W_a and U_a have no gradient.
 /// - gaussian: biases are 0, all other parameters N(0, deviation^2).
 /// - xavier (Glorot and Bengio 2010): biases are 0, all other parameters uniform within sqrt(6 / (rows + cols)).
 /// - pytorch (torch.nn 2: reset_parameters of Linear, Embedding, RNN, GRU and LSTM): word vectors are N(0, 1); weights

@@ -40,9 +40,9 @@ enum class DropoutKind { kPlain, kVariational };
 constexpr auto names_of(DropoutKind) { return in_order<DropoutKind>({"plain", "variational"}); }
 enum class TiedEmbeddings { kNone, kTarget, kSourceTarget, kAll };
 constexpr auto names_of(TiedEmbeddings) { return in_order<TiedEmbeddings>({"none", "target", "source-target", "all"}); }
-enum class Initialization { kPaper, kGaussian, kXavier, kUniform, kPytorch };
+enum class Initialization { kPaper, kOrthogonal, kGaussian, kXavier, kUniform, kPytorch };
 constexpr auto names_of(Initialization) {
-  return in_order<Initialization>({"paper", "gaussian", "xavier", "uniform", "pytorch"});
+  return in_order<Initialization>({"paper", "orthogonal", "gaussian", "xavier", "uniform", "pytorch"});
 }
 
 /// A score of kernels/scores.h by its name, or none.
@@ -172,8 +172,9 @@ struct ModelOptions {
   bool layer_normalization = false;
 
   /// The distribution of the initial parameters. paper: recurrent matrices U orthogonal, v_a zero, other matrices
-  /// normal, W_a and U_a with a tenth of the deviation. gaussian: all matrices normal. xavier: all matrices uniform up
-  /// to sqrt(6 / (rows + cols)). In these three, biases are 0. uniform: all parameters, biases included, uniform
+  /// normal, W_a and U_a with a tenth of the deviation. orthogonal: recurrent matrices U orthogonal, v_a and all other
+  /// matrices normal with the same deviation. gaussian: all matrices normal. xavier: all matrices uniform up to
+  /// sqrt(6 / (rows + cols)). In these four, biases are 0. uniform: all parameters, biases included, uniform
   /// between -sqrt(3) and sqrt(3) times the deviation (Sutskever, Vinyals and Le 2014, section 3.4; Luong, Pham and
   /// Manning 2015, section 4.1). pytorch: the defaults of PyTorch's modules, see model/weights.h.
   Initialization initialization = Initialization::kPaper;
