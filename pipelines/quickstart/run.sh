@@ -6,7 +6,7 @@
 #     --max-minutes N   minutes of training RNNsearch; RNNencdec gets the same number of updates [14]
 #     --max-updates N   largest number of updates; 0: no limit [0]
 #     --recipe NAME     standard: config.ini. fast, for trainings of some minutes: word alignments that prepare learns guide the attention
-#                       of RNNsearch, and dropout stays small [standard]
+#                       of RNNsearch, dropout stays small, and the softmax is sampled [standard]
 #     --max-length N    training pairs with more subwords on either side are left out [200]
 # config.ini beside this file sets the model and its training. Words are subwords, 8,000 of each language by default. The default folder
 # is runs/quickstart, and each training runs on two MPI ranks (--launch mpirun).
@@ -21,7 +21,7 @@ case $recipe in
   standard) ;;
   fast)
     alignments=(--learn-alignments)
-    schedule=(--dropout 0:0.1@4000) guided=(--guided-alignment 1:0@4000)
+    schedule=(--dropout 0:0.1@4000 --sampled-softmax 2000) guided=(--guided-alignment 1:0@4000)
     ;;
   *) fail "--recipe is '$recipe'; it must be standard or fast" ;;
 esac
