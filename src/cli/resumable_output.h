@@ -42,9 +42,9 @@ class ResumableOutput {
 
   /// The number of lines of the input that are done.
   std::size_t lines() const { return lines_; }
-  /// REQUIRES: nothing was added yet, and write() was not called. `next` returns the next line of the input `name`,
-  /// nothing at its end. Reads the lines that are done, and removes from the files what was written after them. Throws
-  /// Error unless they are the lines that the earlier command read; then the files stay as they are.
+  /// Must be called once, before write() and end_line(). `next` returns the next line of the input `name`, nothing at
+  /// its end. Reads the lines that are done, and removes from the files what was written after them. Throws Error unless
+  /// they are the lines that the earlier command read; then the files stay as they are.
   void skip(const std::string& name, const std::function<std::optional<std::string>()>& next);
   /// Adds to output `number`.
   void write(std::size_t number, std::string_view text) { files_[number].text += text; }

@@ -387,7 +387,8 @@ void declare_architecture(OptionList& options, ModelOptions& o) {
       "share embedding matrices. target: the target embeddings are the output matrix; source-target: both sides have "
       "the same embeddings, which needs a joint vocabulary; all: both embeddings and the output matrix are the same");
   add("initialization", o.initialization,
-      "distribution of the initial parameters. paper: recurrent matrices orthogonal, those of the alignment model zero "
+      "distribution of the initial parameters. paper: recurrent matrices orthogonal, weights of the alignment model "
+      "zero "
       "(v_a) or small, other matrices normal; orthogonal: recurrent matrices orthogonal, v_a and all other matrices "
       "normal, so that attention learns sooner; gaussian: all matrices normal; xavier: all matrices uniform, by their "
       "sizes; uniform: all parameters uniform, biases included; pytorch: the defaults of PyTorch's modules, biases "

@@ -178,7 +178,7 @@ void declare(OptionList& options, TrainOptions& o) {
               "number of sentence pairs; word: divided by the number of target words. The best --clip-norm and "
               "--learning-rate depend on it");
   options.add("label-smoothing", o.label_smoothing, kFree, kShare,
-              "share of the probability of each target word that is spread over all words of the vocabulary; reported "
+              "share of the probability of each target word that is spread over all words of the softmax; reported "
               "losses do not include it. About 0.1 often improves BLEU. 0: no smoothing");
   options.add("sampled-softmax", o.sampled_softmax, kFixed, within(0, 1e9),
               "number of target words over which the softmax sums in training: those of as many consecutive batches as "

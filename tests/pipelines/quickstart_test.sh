@@ -43,5 +43,5 @@ made=$(find work -newer stamp -type f \( -name '*.h5' -o -name 'test.*' \))
 [[ -z $made ]] || fail "made twice: $made"
 
 run --recipe fast --folder fast >fast.out 2>&1 || fail "$(tail -n 20 fast.out)"
-[[ $(cat fast/rnn*/config.ini | grep -E '^(dropout|guided-alignment) = ' | sort | uniq -c | paste -sd ' ' | tr -s ' ') == \
-  " 2 dropout = 0:0.1@4000 1 guided-alignment = 0 1 guided-alignment = 1:0@4000" ]] || fail "the fast recipe: $(cat fast/rnn*/config.ini)"
+[[ $(cat fast/rnn*/config.ini | grep -E '^(dropout|guided-alignment|sampled-softmax) = ' | sort | uniq -c | paste -sd ' ' | tr -s ' ') == \
+  " 2 dropout = 0:0.1@4000 1 guided-alignment = 0 1 guided-alignment = 1:0@4000 2 sampled-softmax = 2000" ]] || fail "the fast recipe: $(cat fast/rnn*/config.ini)"
