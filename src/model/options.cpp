@@ -388,11 +388,10 @@ void declare_architecture(OptionList& options, ModelOptions& o) {
       "the same embeddings, which needs a joint vocabulary; all: both embeddings and the output matrix are the same");
   add("initialization", o.initialization,
       "distribution of the initial parameters. paper: recurrent matrices orthogonal, weights of the alignment model "
-      "zero "
-      "(v_a) or small, other matrices normal; orthogonal: recurrent matrices orthogonal, v_a and all other matrices "
-      "normal, so that attention learns sooner; gaussian: all matrices normal; xavier: all matrices uniform, by their "
-      "sizes; uniform: all parameters uniform, biases included; pytorch: the defaults of PyTorch's modules, biases "
-      "included. Biases are zero in the others");
+      "zero (v_a) or small, other matrices normal; orthogonal: recurrent matrices orthogonal, v_a and all other "
+      "matrices normal, so that attention learns sooner; gaussian: all matrices normal; xavier: all matrices uniform, "
+      "by their sizes; uniform: all parameters uniform, biases included; pytorch: the defaults of PyTorch's modules, "
+      "biases included. Biases are zero in the others");
   // ten times of it are a finite float32
   add("initial-deviation", o.initial_deviation,
       Bounds{.from = 0, .to = 1e37, .sentence = "of at least 0 and at most 1e37, because weights are float32"},
