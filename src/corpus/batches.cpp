@@ -89,7 +89,7 @@ std::vector<Window::Batch> cut_by_words(const std::vector<std::uint64_t>& length
   return cut(high);
 }
 
-void draw_samples(Window& window, std::size_t words) {
+void draw_samples(Window& window, std::size_t words, bool joint_vocabulary) {
   const std::size_t batches = window.batches.size();
   for (std::size_t first = 0, end = 0; first < batches; first = end) {
     std::set<WordId> sample{kEnd};
@@ -98,6 +98,9 @@ void draw_samples(Window& window, std::size_t words) {
       for (std::size_t k = batch.begin; k < batch.end; ++k) {
         const auto target = window.pairs.target[window.order[k]];
         sample.insert(target.begin(), target.end());
+        if (!joint_vocabulary) continue;
+        const auto source = window.pairs.source[window.order[k]];
+        sample.insert(source.begin(), source.end());
       }
       end = std::min(i + 1, batches);
     }
@@ -151,7 +154,7 @@ class WindowReader {
  public:
   WindowReader(const std::vector<const Corpus*>& corpora, const Shares& shares, const BatchOptions& options,
                const Plan& plan)
-      : shares_(shares), options_(options), plan_(plan) {
+      : shares_(shares), options_(options), plan_(plan), joint_vocabulary_(corpora[0]->joint_vocabulary()) {
     for (const Corpus* corpus : corpora) {
       streams_.emplace_back(*corpus, options, streams_.size());
       links_ = links_ || corpus->has_alignments();
@@ -193,7 +196,7 @@ class WindowReader {
       window.batches.insert(window.batches.end(), cut.begin(), cut.end());
     }
     if (options_.curriculum && epoch == 0) order_by_competence(window, random);
-    if (options_.sampled_softmax > 0) draw_samples(window, options_.sampled_softmax);
+    if (options_.sampled_softmax > 0) draw_samples(window, options_.sampled_softmax, joint_vocabulary_);
     return window;
   }
 
@@ -218,6 +221,7 @@ class WindowReader {
   const Shares& shares_;
   const BatchOptions& options_;
   const Plan& plan_;
+  const bool joint_vocabulary_;
   std::vector<PairStream> streams_;  // of each corpus
   bool links_ = false;               // some corpus has alignments
 };

@@ -26,8 +26,9 @@
 //
 // With `sampled_softmax`, consecutive batches of a window share a sample of the target vocabulary: </s> and the words
 // of their targets. They are as many batches as it takes to reach that number of words (Jean, Cho, Memisevic and Bengio
-// 2015, section 3.1: a sample for each partition of the text). The last batches of a window also have the words of the
-// first ones, if they have too few of their own.
+// 2015, section 3.1: a sample for each partition of the text). With a joint vocabulary the sample also has the words of
+// their sources: training changes the embeddings of these, and if the output shares them, their probabilities. The last
+// batches of a window also have the words of the first ones, if they have too few of their own.
 //
 // While the batches of one window are used, a background thread reads, shuffles, sorts and divides the next window.
 // Memory: these two windows, and the order of the blocks with 4 bytes for each block (160 kB for 40 million pairs).
