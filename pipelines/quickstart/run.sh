@@ -6,29 +6,29 @@
 #     --max-minutes N   minutes of training RNNsearch; RNNencdec gets the same number of updates [14]
 #     --max-updates N   largest number of updates; 0: no limit [0]
 #     --recipe NAME     standard: config.ini. fast, for trainings of some minutes: word alignments that prepare learns guide the attention
-#                       of RNNsearch, dropout stays small, and the softmax is sampled [standard]
+#                       of RNNsearch, and dropout stays small [standard]
 #     --max-length N    training pairs with more subwords on either side are left out [200]
-# config.ini beside this file sets the model and its training. Words are subwords, 8,000 of each language by default. The default folder
-# is runs/quickstart, and each training runs on two MPI ranks (--launch mpirun).
+# config.ini beside this file sets the model and its training. Words are subwords, by default 16,000 that both languages share. The
+# default folder is runs/quickstart, and each training runs on two MPI ranks (--launch mpirun).
 set -euo pipefail
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 pipeline=quickstart
 source "$here/../experiment.sh"
-launch=mpirun words=8000 folder=runs/quickstart max_minutes=14 max_updates=0 max_length=200 recipe=standard
+launch=mpirun words=16000 folder=runs/quickstart max_minutes=14 max_updates=0 max_length=200 recipe=standard
 read_options "max-minutes max-updates max-length recipe" "$@"
 alignments=() schedule=() guided=()
 case $recipe in
   standard) ;;
   fast)
     alignments=(--learn-alignments)
-    schedule=(--dropout 0:0.1@4000 --sampled-softmax 2000) guided=(--guided-alignment 1:0@4000)
+    schedule=(--dropout 0:0.1@4000) guided=(--guided-alignment 1:0@4000)
     ;;
   *) fail "--recipe is '$recipe'; it must be standard or fast" ;;
 esac
 begin
 
-find_text "--source $source --target $target --words $words --max-length $max_length --recipe $recipe"
-prepare "$folder/corpus.h5" "$max_length" --subwords bpe --source-words "$words" --target-words "$words" "${alignments[@]}"
+find_text "--source $source --target $target --joint-vocabulary $words --max-length $max_length --recipe $recipe"
+prepare "$folder/corpus.h5" "$max_length" --subwords bpe --joint-vocabulary --source-words "$words" "${alignments[@]}"
 
 updates_of() { # SYSTEM: prints the number of updates in its newest checkpoint
   local checkpoint
