@@ -21,7 +21,7 @@ text=${RNNSEARCH_TEXT:-}                  # folder with {train,dev,test}.{SOURCE
 source=${RNNSEARCH_SOURCE:-en}            # source language
 target=${RNNSEARCH_TARGET:-fr}            # target language
 set=${RNNSEARCH_SET:-dev}                 # the set that is translated: dev or test
-subwords=${RNNSEARCH_SUBWORDS:-8000}      # size of each vocabulary, in subwords
+subwords=${RNNSEARCH_SUBWORDS:-16000}     # size of the vocabulary that both languages share, in subwords
 max_length=${RNNSEARCH_MAX_LENGTH:-200}   # training pairs with more subwords on either side are left out
 beam=${RNNSEARCH_BEAM:-10}                # beam width of rnnsearch's translations; a peer decides itself
 # rnnsearch translate --retry-below. A model of the first minutes ends few sentences, and searching for all of them again would take hours.
@@ -55,9 +55,9 @@ perl -MJSON::PP -e1 2>/dev/null || fail "Perl's JSON::PP is missing; Debian has 
 mapfile -t launcher < <(launcher_of_ranks)
 
 [[ -z $text ]] || text=$(realpath -- "$text")
-find_text "--source $source --target $target, $subwords subwords, at most $max_length of them"
+find_text "--source $source --target $target, $subwords joint subwords, at most $max_length of them"
 corpus=$folder/corpus.h5
-prepare "$corpus" "$max_length" --subwords bpe --source-words "$subwords" --target-words "$subwords"
+prepare "$corpus" "$max_length" --subwords bpe --joint-vocabulary --source-words "$subwords"
 
 # Each trainer has a folder of translations. The name of each is the number of seconds of training before it.
 mkdir -p "$folder/rnnsearch"

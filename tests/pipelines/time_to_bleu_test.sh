@@ -17,7 +17,7 @@ done
 export RNNSEARCH_TEXT=text RNNSEARCH_WORK=work RNNSEARCH_MINUTES=30 RNNSEARCH_RANKS=1 RNNSEARCH_SUBWORDS=300 RNNSEARCH_BEAM=1
 export RNNSEARCH_UPDATES=6 RNNSEARCH_EVERY_UPDATES=3 RNNSEARCH_EVERY=0
 run() { # ARGUMENTS...: with a tiny model
-  "$SOURCE/pipelines/benchmark/time_to_bleu.sh" "$@" -- --embedding 8 --state 8 --alignment 8 --maxout 4 --validate-every 0
+  "$SOURCE/pipelines/benchmark/time_to_bleu.sh" "$@" -- --embedding 8 --state 8 --alignment 8 --maxout 8 --validate-every 0
 }
 
 # rnnsearch alone
