@@ -20,7 +20,7 @@ for part in train:1,140 dev:141,210 test:211,280; do
   sed -n "${part#*:}p" both | cut -f1 >"./-text/${part%:*}.en"
   sed -n "${part#*:}p" both | cut -f2 >"./-text/${part%:*}.fr"
 done
-tiny=(-- --max-updates 2 --log-every 1 --validate-every 1 --checkpoint-every 1 --embedding 8 --state 8 --alignment 8 --maxout 4)
+tiny=(-- --max-updates 2 --log-every 1 --validate-every 1 --checkpoint-every 1 --embedding 8 --state 8 --alignment 8 --maxout 8)
 run() { # PIPELINE OPTIONS...
   "$project/pipelines/$1/run.sh" "${@:2}" >"$scratch/$1.out" 2>&1 || fail "$1: $(tail -n 5 "$scratch/$1.out") $(tail -qn 1 ./-*/*.out)"
 }
