@@ -180,12 +180,11 @@ void declare(OptionList& options, TrainOptions& o) {
   options.add("label-smoothing", o.label_smoothing, kFree, kShare,
               "share of the probability of each target word that is spread over all words of the softmax; reported "
               "losses do not include it. About 0.1 often improves BLEU. 0: no smoothing");
-  options.add(
-      "sampled-softmax", o.sampled_softmax, kFixed, within(0, 1e9),
-      "number of target words over which the softmax sums in training: those of as many consecutive batches as "
-      "have this number of distinct words (Jean et al. 2015), on both sides if these have a joint vocabulary. "
-      "Updates are then faster, most of all with large vocabularies, and teach a little less. Losses of training "
-      "are those of this softmax, while validation and translation use all words. 0: all words");
+  options.add("sampled-softmax", o.sampled_softmax, kFixed, within(0, 1e9),
+              "number of target words over which the softmax sums in training: those of as many consecutive batches as "
+              "have this number of distinct words (Jean et al. 2015), on both sides if these have a joint vocabulary. "
+              "Updates are then faster, most of all with large vocabularies, and teach a little less. Losses of "
+              "training are those of this softmax, while validation and translation use all words. 0: all words");
   options.add("guided-alignment", o.guided_alignment, kFixed, within(0, 1e6),
               "weight of the alignment cost, the cross entropy between the word alignments of the corpus (prepare "
               "--train-alignments) and the attention weights (Chen et al. 2016), relative to the cost of the words; "

@@ -8,7 +8,8 @@ namespace {
 
 /// A corpus whose pairs can be told apart by their first source word.
 struct Tiny {
-  explicit Tiny(std::size_t pairs) : corpus((prepare(tiny_options(scratch, pairs)), scratch / "corpus.h5")) {}
+  explicit Tiny(std::size_t pairs, bool joint = false)
+      : corpus((prepare(tiny_options(scratch, pairs, 1, joint)), scratch / "corpus.h5")) {}
   std::vector<std::string> names(const auto& pairs) const {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < pairs.source.size(); ++i)
@@ -420,6 +421,8 @@ TEST(BatchSequence, SamplesTheWordsOfConsecutiveBatches) {
     const BatchSlice slice = sequence.next();
     const std::span<const WordId> sample = slice.sample_words();
     EXPECT_THAT(second_of_two.next().sample_words(), testing::ElementsAreArray(sample)) << "of any rank";
+    EXPECT_TRUE(std::ranges::is_sorted(sample));
+    EXPECT_TRUE(std::ranges::binary_search(sample, kEnd));
     for (const WordId word : slice.target.words) EXPECT_TRUE(std::ranges::binary_search(sample, word)) << word;
     EXPECT_GE(sample.size(), 18u);
     samples.insert(slice.sample.get());
@@ -433,12 +436,8 @@ TEST(BatchSequence, SamplesTheWordsOfConsecutiveBatches) {
 }
 
 TEST(BatchSequence, SamplesTheWordsOfBothSidesOfAJointVocabulary) {
-  const Scratch scratch;
-  PrepareOptions joint = tiny_options(scratch, 50);
-  joint.joint_vocabulary = true;
-  prepare(joint);
-  const Corpus corpus(joint.output);
-  const BatchSlice slice = BatchSequence(corpus, {.batch_sentences = 5, .sampled_softmax = 1}, 0, 1).next();
+  const Tiny tiny(50, true);
+  const BatchSlice slice = BatchSequence(tiny.corpus, {.batch_sentences = 5, .sampled_softmax = 1}, 0, 1).next();
   std::set<WordId> words{kEnd};
   for (const Sentences& side : {slice.source, slice.target}) words.insert(side.words.begin(), side.words.end());
   EXPECT_THAT(slice.sample_words(), testing::ElementsAreArray(words));

@@ -38,7 +38,8 @@ inline BatchOptions small_options() {
 
 /// Options for `pairs` pairs of up to 12 random words; the first source word of pair i is "pI", so that pairs can be
 /// told apart by it. Every word is in the vocabulary.
-inline PrepareOptions tiny_options(const Scratch& scratch, std::size_t pairs, std::uint64_t seed = 1) {
+inline PrepareOptions tiny_options(const Scratch& scratch, std::size_t pairs, std::uint64_t seed = 1,
+                                   bool joint = false) {
   Random random(seed);
   std::string source, target;
   for (std::size_t i = 0; i < pairs; ++i) {
@@ -50,7 +51,7 @@ inline PrepareOptions tiny_options(const Scratch& scratch, std::size_t pairs, st
     target += "\n";
   }
   PrepareOptions options = text_options(scratch, source, target);
-  options.source_words = std::nullopt;
+  options.joint_vocabulary = joint;
   return options;
 }
 
