@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numeric>
 
@@ -47,32 +48,34 @@ Sentences with_distinct_words(const Sentences& sentences) {
 /// In how many sentences each pair of words occurs.
 class PairCounts {
  public:
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   struct Count {
-    std::uint64_t pair = kNone;  // the source word in the upper half
-    std::uint64_t sentences = 0;
+    WordId source = kUnused, target = kUnused;
+    std::uint32_t sentences = 0;
   };
 
   void add(WordId source, WordId target) {
     if (used_ * 4 >= counts_.size() * 3) grow();
-    Count& count = counts_[slot_of(std::uint64_t{source} << 32 | target)];
-    if (count.pair == kNone) ++used_;
-    count.pair = std::uint64_t{source} << 32 | target;
-    ++count.sentences;
+    Count& count = counts_[slot_of(source, target)];
+    if (count.sentences == 0) ++used_;
+    count = {source, target, count.sentences + 1};
   }
   const std::vector<Count>& counts() const { return counts_; }
 
  private:
-  std::size_t slot_of(std::uint64_t pair) const {
+  std::size_t slot_of(WordId source, WordId target) const {
     const std::size_t last = counts_.size() - 1;
+    const std::uint64_t pair = std::uint64_t{source} << 32 | target;
     std::size_t slot = (pair ^ pair >> 32) * 0x9e3779b97f4a7c15 >> 32 & last;
-    while (counts_[slot].pair != kNone && counts_[slot].pair != pair) slot = (slot + 1) & last;
+    const auto is_other = [&](const Count& count) {
+      return count.sentences > 0 && (count.source != source || count.target != target);
+    };
+    while (is_other(counts_[slot])) slot = (slot + 1) & last;
     return slot;
   }
   void grow() {
     const std::vector<Count> before = std::exchange(counts_, std::vector<Count>(counts_.size() * 2));
     for (const Count& count : before)
-      if (count.pair != kNone) counts_[slot_of(count.pair)] = count;
+      if (count.sentences > 0) counts_[slot_of(count.source, count.target)] = count;
   }
 
   std::vector<Count> counts_ = std::vector<Count>(1 << 12);
@@ -178,6 +181,8 @@ std::vector<std::uint32_t> symmetrised(const std::vector<std::size_t>& best_sour
 
 }  // namespace
 
+const Aligner::Entry Aligner::kUnusedEntry{kUnused, {kUnseen, kUnseen}};
+
 /// The expectations of some pairs.
 struct Aligner::Expectations {
   struct Count {
@@ -227,7 +232,7 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
   constexpr std::size_t kPartitions = 16;        // by source word; only some are in memory at a time
   std::array<std::vector<double>, 2> sentences;  // that have a word
   double pairs = 0;
-  std::deque<Candidate> found;
+  std::deque<std::pair<WordId, WordId>> found;  // source and target words
   const std::size_t together = std::min(kPartitions, thread_count());
   for (std::size_t first = 0; first < kPartitions; first += together) {
     std::vector<PairCounts> counts(std::min(together, kPartitions - first));
@@ -249,12 +254,12 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
       });
     }
     for (const PairCounts& partition : counts)
-      for (const auto& [pair, together_in] : partition.counts()) {
-        if (pair == PairCounts::kNone) continue;
-        const double source = sentences[0][pair >> 32], target = sentences[1][static_cast<WordId>(pair)];
-        const auto count = static_cast<double>(together_in);
-        if (count * pairs >= source * target && (count > 1 || std::min(source, target) == 1))
-          found.push_back({static_cast<WordId>(pair >> 32), static_cast<WordId>(pair), {1, 1}});
+      for (const auto& [source, target, together_in] : partition.counts()) {
+        const double count = together_in;
+        if (count == 0) continue;
+        const double of_source = sentences[0][source], of_target = sentences[1][target];
+        if (count * pairs >= of_source * of_target && (count > 1 || std::min(of_source, of_target) == 1))
+          found.emplace_back(source, target);
       }
   }
   for (std::size_t d = 0; d < 2; ++d) {
@@ -265,25 +270,20 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
     null_counts_[d].assign(null_[d].size(), 0);
     candidates_[1 - d].resize(null_[d].size());
   }
-  for (const Candidate& candidate : found) {
-    ++candidates_[0][candidate.source];
-    ++candidates_[1][candidate.target];
-  }
-  set_candidates(std::move(found));
-}
-
-void Aligner::set_candidates(std::deque<Candidate> candidates) {
   rows_.assign(null_[1].size() + 1, {});
-  for (const Candidate& candidate : candidates) ++rows_[candidate.source].size;
+  for (const auto& [source, target] : found) {
+    ++candidates_[0][source];
+    ++candidates_[1][target];
+    ++rows_[source].size;
+  }
   std::uint32_t size = 0;
   for (Row& row : rows_) {
     row.first = size;
     row.size += row.size / 2 + 1;  // so that every row has an unused entry
     size += row.size;
   }
-  table_.assign(size, {kUnused, {kUnseen, kUnseen}});
-  for (const auto& [source, target, t] : candidates) table_[find(rows_[source], target)] = {target, t};
-  std::deque<Candidate>().swap(candidates);  // frees its memory before as much is needed again
+  table_.assign(size, kUnusedEntry);
+  for (const auto& [source, target] : found) table_[find(rows_[source], target)] = {target, {1, 1}};
   counts_.assign(size, {});
 }
 
@@ -374,30 +374,43 @@ void Aligner::add(const std::vector<Expectations>& all) {
   });
 }
 
-/// t by variational Bayes (section 3 of Dyer et al.), and a step of Newton's for the tension. Candidates whose
-/// links are all below kSmallest are dropped, which leaves some one in ten in the end.
+/// Drops the candidates whose links are all below kSmallest, which leaves some one in ten in the end, in place. The
+/// counts of the others become their t.
+void Aligner::drop_candidates() {
+  std::vector<Entry> linked;
+  std::uint32_t size = 0;
+  for (Row& row : rows_) {
+    linked.clear();
+    for (std::uint32_t slot = row.first; slot < row.first + row.size; ++slot)
+      if (const auto& count = counts_[slot]; count[0] + count[1] > 0) linked.push_back({table_[slot].target, count});
+    // Half of the entries are unused where that needs no more memory: most words that are searched are not there.
+    row = {size, std::min(row.size, static_cast<std::uint32_t>(2 * linked.size() + 1))};
+    std::fill_n(table_.begin() + row.first, row.size, kUnusedEntry);
+    for (const Entry& entry : linked) table_[find(row, entry.target)] = entry;
+    size += row.size;
+  }
+  table_.resize(size);
+  counts_.assign(size, {});
+}
+
+/// t by variational Bayes (section 3 of Dyer et al.), and a step of Newton's for the tension.
 void Aligner::maximise() {
-  std::deque<Candidate> linked;  // first with counts in place of t
-  for (WordId source = 0; source < rows_.size(); ++source)
+  drop_candidates();
+  const auto for_entries = [&](std::size_t source, const auto& use) {
     for (std::uint32_t slot = rows_[source].first; slot < rows_[source].first + rows_[source].size; ++slot)
-      if (const auto& count = counts_[slot]; count[0] + count[1] > 0)
-        linked.push_back({source, table_[slot].target, count});
-  std::vector<std::array<float, 2>>().swap(counts_);
+      if (Entry& entry = table_[slot]; entry.target != kUnused)
+        for (std::size_t d = 0; d < 2; ++d) use(entry.t[d], d, d == 0 ? source : entry.target);
+  };
   // Of a word with this count in all and this number of candidates: what exp_digamma of a count is divided by.
   const auto divisor = [](double count, double candidates) {
     return exp_digamma(count + kSparsity * std::max(candidates, 1.0));
   };
+  std::array divisors{std::vector<double>(rows_.size()), std::vector<double>(candidates_[1].size())};
+  for (std::size_t source = 0; source < rows_.size(); ++source)
+    for_entries(source, [&](float count, std::size_t d, std::size_t given) { divisors[d][given] += count; });
   for (std::size_t d = 0; d < 2; ++d) {
-    std::vector<double> divisors(candidates_[d].size());  // first the counts
-    const auto given = [d](const Candidate& candidate) { return d == 0 ? candidate.source : candidate.target; };
-    for (const Candidate& candidate : linked) divisors[given(candidate)] += candidate.t[d];
-    for (std::size_t word = 0; word < divisors.size(); ++word)
-      divisors[word] = divisor(divisors[word], candidates_[d][word]);
-    parallel_ranges(linked.size(), 4096, [&](std::size_t first, std::size_t last) {
-      for (std::size_t k = first; k < last; ++k)
-        linked[k].t[d] =
-            std::max(kUnseen, static_cast<float>(exp_digamma(linked[k].t[d] + kSparsity) / divisors[given(linked[k])]));
-    });
+    for (std::size_t word = 0; word < candidates_[d].size(); ++word)
+      divisors[d][word] = divisor(divisors[d][word], candidates_[d][word]);
     const double null_divisor = divisor(std::accumulate(null_counts_[d].begin(), null_counts_[d].end(), 0.0),
                                         static_cast<double>(null_[d].size()));
     for (std::size_t word = 0; word < null_[d].size(); ++word) {
@@ -408,7 +421,12 @@ void Aligner::maximise() {
       tension_[d] = std::clamp(tension_[d] + slope_[d] / curvature_[d], kLeastTension, kMostTension);
     slope_[d] = curvature_[d] = 0;
   }
-  set_candidates(std::move(linked));
+  parallel_ranges(rows_.size(), 64, [&](std::size_t first, std::size_t last) {
+    for (std::size_t source = first; source < last; ++source)
+      for_entries(source, [&](float& t, std::size_t d, std::size_t given) {
+        t = std::max(kUnseen, static_cast<float>(exp_digamma(t + kSparsity) / divisors[d][given]));
+      });
+  });
 }
 
 Aligner::Links Aligner::links(std::span<const WordId> source, std::span<const WordId> target) const {

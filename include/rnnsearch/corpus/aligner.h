@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <span>
@@ -34,8 +33,9 @@ class Aligner {
 
   /// Learns from this number of pairs, or from blocks that are evenly spread over them if they have more than some
   /// 200 million pairs of words. cells: pairs of words in all of the text. Memory: some 40 bytes for each pair of words
-  /// that are candidates for a link; while these are found, for each thread 22 to 43 bytes for some sixteenth of the
-  /// pairs of words that occur together. Uses all threads of base/parallel.h.
+  /// that are candidates for a link, some 10 million of a million pairs of package descriptions and manuals; while these
+  /// are found, for each thread 16 to 32 bytes for some sixteenth of the pairs of words that occur together. Uses all
+  /// threads of base/parallel.h.
   Aligner(std::uint64_t pairs, double cells, const Read& read);
 
   struct Links {
@@ -51,14 +51,11 @@ class Aligner {
 
  private:
   // Arrays of two have an element for each direction: 0 generates target words, 1 source words.
-  struct Candidate {
-    WordId source, target;
-    std::array<float, 2> t;
-  };
   struct Entry {
     WordId target;
     std::array<float, 2> t;  // the probability of the generated word given the other one
   };
+  static const Entry kUnusedEntry;
   /// The candidates of a source word: a hash table with open addressing in a part of table_.
   struct Row {
     std::uint32_t first = 0, size = 0;
@@ -72,12 +69,12 @@ class Aligner {
   struct Expectations;
 
   void find_candidates(const std::vector<std::uint64_t>& blocks, const std::function<Pairs(std::uint64_t)>& read);
-  void set_candidates(std::deque<Candidate> candidates);
   /// The slot of a word, or an unused one.
   std::uint32_t find(Row row, WordId target) const;
   void look_up(std::span<const WordId> source, std::span<const WordId> target, Cells& cells) const;
   void expect(std::span<const WordId> source, std::span<const WordId> target, Expectations& expectations) const;
   void add(const std::vector<Expectations>& all);
+  void drop_candidates();
   void maximise();
 
   std::array<std::vector<double>, 2> candidates_;  // by given word: how many it had at first
