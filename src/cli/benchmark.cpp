@@ -400,7 +400,7 @@ site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches
                          const comm::Communicator& communicator, Progress& progress) {
   measured.places = settle(threads, s, communicator);
   measured.threads = thread_count();
-  model::Model model(s.model);
+  model::Model model(s.model, s.train.sampled_softmax > 0);
   model.initialise(s.train.seed);
   measured.parameters = model.parameters().size();
   if (s.decode) {

@@ -232,7 +232,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
           s.run, arithmetic, kernels::arithmetic());
     });
   }
-  model::Model model(s.model);
+  model::Model model(s.model, s.train.sampled_softmax > 0);
   if (communicator.is_root() && !only_check) {
     run->set_record(options.ini(),
                     environment_of(s, options.arguments(), places, corpus::fingerprint_of(corpus, mixture.others()),

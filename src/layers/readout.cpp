@@ -30,8 +30,10 @@ OutputWeights zeros_like(const OutputWeights& output, std::size_t words, kernels
   return zeros;
 }
 
-void scatter_add_output(const OutputWeights& from, std::span<const WordId> words, const OutputWeights& to) {
+void scatter_add_output(const OutputWeights& from, std::span<const WordId> words, const OutputWeights& to,
+                        RowGradient* rows) {
   for (std::size_t u = 0; u < words.size(); ++u) to.b_w[words[u]] += from.b_w[u];
+  if (rows) return rows->add(words, from.E);
   if (from.is_tied()) return kernels::scatter_add_rows(from.E, words, to.E);
   parallel_for(from.W_o.rows, [&](std::size_t k) {
     for (std::size_t u = 0; u < words.size(); ++u) to.W_o(k, words[u]) += from.W_o(k, u);
@@ -41,8 +43,8 @@ void scatter_add_output(const OutputWeights& from, std::span<const WordId> words
 }  // namespace
 
 Readout::Readout(ReadoutKind kind, const ReadoutWeights& weights, const ReadoutWeights& gradient,
-                 const kernels::Scratch& memory)
-    : kind_(kind), weights_(weights), gradient_(gradient), memory_(memory) {}
+                 const kernels::Scratch& memory, RowGradient* rows)
+    : kind_(kind), weights_(weights), gradient_(gradient), memory_(memory), rows_(rows) {}
 
 void Readout::begin(std::size_t rows, kernels::Scratch::Frame& frame, const kernels::DropoutMask& dropout,
                     bool packed) {
@@ -149,6 +151,7 @@ void Readout::loss_and_backward(const ReadoutLoss& args, kernels::Scratch::Frame
   {
     kernels::Scratch::Frame inner(memory_);
     const bool sampled = !args.sample.empty();
+    assert(sampled || !rows_);
     OutputWeights output = weights_.output, gradient = gradient_.output;
     std::span<const WordId> target = args.target;
     std::vector<WordId> columns;  // of the targets in the sample
@@ -180,7 +183,7 @@ void Readout::loss_and_backward(const ReadoutLoss& args, kernels::Scratch::Frame
       kernels::add_column_sums(logits, gradient.b_w);
       kernels::multiply(logits, W_o_transposed, last_gradient.row_range(first, count));  // last: it may overwrite rows
     });
-    if (sampled) scatter_add_output(gradient, args.sample, gradient_.output);
+    if (sampled) scatter_add_output(gradient, args.sample, gradient_.output, rows_);
   }
   t_gradient_ = last_gradient;
   if (factored) {

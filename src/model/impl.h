@@ -372,7 +372,7 @@ class Decoder : private DecoderInputs {
 };
 
 struct Model::Impl {
-  explicit Impl(const ModelOptions& options);
+  Impl(const ModelOptions& options, bool sampled);
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 

@@ -16,21 +16,34 @@
 namespace rnnsearch::model {
 namespace {
 
-std::vector<Model::TableGradient> tables_of(const ParameterLayout& layout) {
+// The table that is also the output matrix is the first one: with a sample its gradient is sparse, too.
+ParameterLayout layout_for(const ModelOptions& options, bool sampled) {
+  ParameterLayout layout = layout_of(options);
+  if (sampled && options.ties_output()) layout.dense -= options.target_words * options.embedding;
+  return layout;
+}
+
+std::vector<Model::TableGradient> tables_of(const ParameterLayout& layout, const ModelOptions& options) {
   std::vector<Model::TableGradient> tables;
   for (const Parameter& E : layout.parameters) {
     if (E.offset < layout.dense) continue;
-    tables.push_back({E.offset, E.name != "decoder/embedding", E.name != "encoder/embedding", {E.rows(), E.cols()}});
+    const bool source = E.name != "decoder/embedding", target = E.name != "encoder/embedding";
+    tables.push_back({E.offset, source, target, target && options.ties_output(), {E.rows(), E.cols()}});
   }
   return tables;
 }
 
-// The gradient of the table that embeds the words of a side: rows, or nullptr if it is dense.
-layers::RowGradient* rows_of(std::vector<Model::TableGradient>& tables, bool target) {
-  for (auto& table : tables) {
-    if (target ? table.target : table.source) return &table.rows;
+// The table with a sparse gradient that embeds the words of a side, or negative.
+int table_of(const std::vector<Model::TableGradient>& tables, bool target) {
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (target ? tables[i].target : tables[i].source) return static_cast<int>(i);
   }
-  return nullptr;
+  return -1;
+}
+
+layers::RowGradient* rows_of(std::vector<Model::TableGradient>& tables, bool target) {
+  const int table = table_of(tables, target);
+  return table < 0 ? nullptr : &tables[static_cast<std::size_t>(table)].rows;
 }
 
 }  // namespace
@@ -40,9 +53,9 @@ ParameterLayout parameter_layout_of(const ModelOptions& options) {
   return layout_of(options);
 }
 
-Model::Model(const ModelOptions& options) {
+Model::Model(const ModelOptions& options, bool sampled) {
   check(options);
-  impl_ = std::make_unique<Impl>(options);
+  impl_ = std::make_unique<Impl>(options, sampled);
 }
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
@@ -323,25 +336,30 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
   return flop;
 }
 
-Model::Impl::Impl(const ModelOptions& chosen)
+Model::Impl::Impl(const ModelOptions& chosen, bool sampled)
     : options(chosen),
-      layout(layout_of(chosen)),
+      layout(layout_for(chosen, sampled)),
       widths(chosen),
       weights(weights_in(chosen, {parameter_block.zeros(1, layout.size).data, layout.size})),
       gradient(weights_in(chosen, {gradient_block.shape(1, layout.dense).data, layout.dense})),
-      tables(tables_of(layout)),
+      tables(tables_of(layout, options)),
       dropout(options),
       encoder(options, weights.encoder, gradient.encoder,
               {weights.encoder.embedding, gradient.encoder.embedding, rows_of(tables, false)}, dropout, scratch),
       initial_states(options, weights.initial, gradient.initial),
-      readout(options.readout, weights.readout, gradient.readout, scratch),
+      readout(options.readout, weights.readout, gradient.readout, scratch,
+              sampled && options.ties_output() ? rows_of(tables, true) : nullptr),
       decoder({options, weights, gradient,
                layers::EmbeddingTable{weights.target_embedding, gradient.target_embedding, rows_of(tables, true)},
                readout, dropout, scratch, phases}) {
   // The table of both sides is final after the source's words.
   const auto& final_parts = weights.parts;
-  source_words = options.ties_sides() && options.ties_output() ? final_parts.output_table : GradientPart{0, 0, 0};
-  if (!options.ties_sides()) target_words = options.ties_output() ? final_parts.output_table : GradientPart{0, 0, 1};
+  const auto part_of = [&](bool side) {
+    const int table = table_of(tables, side);
+    return table < 0 ? final_parts.output_table : GradientPart{0, 0, table};
+  };
+  source_words = part_of(false);
+  if (!options.ties_sides()) target_words = part_of(true);
   for (const GradientPart& part : {final_parts.readout, final_parts.decoder, target_words, final_parts.between,
                                    source_words, final_parts.first_direction, final_parts.encoder}) {
     if (part.size > 0 || part.table >= 0) parts.push_back(part);

@@ -72,7 +72,8 @@ std::vector<std::span<float>> ShardSums::finish(const ShardPlan& plan, std::size
 SummedRows::SummedRows(std::size_t table_rows, std::size_t cols) : cols_(cols), bits_(ceil_div(table_rows, kBits)) {}
 
 void SummedRows::begin_union(const comm::Communicator& communicator, const OwnGradient& table, const Sentences& source,
-                             const Sentences& target, const model::ModelOptions& options) {
+                             const Sentences& target, std::span<const WordId> sample,
+                             const model::ModelOptions& options) {
   const std::size_t table_rows = table.rows.table_rows();
   std::fill(bits_.begin(), bits_.end(), 0);
   const auto touch = [&](WordId word) { bits_[word / kBits] |= std::uint64_t{1} << word % kBits; };
@@ -83,6 +84,7 @@ void SummedRows::begin_union(const comm::Communicator& communicator, const OwnGr
     }
     if (sentences == &target || options.source_end || has_empty_sentence(*sentences)) touch(kEnd);
   }
+  if (table.output) std::ranges::for_each(sample, touch);
   const bool source_start = table.source && !source.empty() && options.source_start;
   const bool target_start = table.target && !target.empty() && options.start == model::Start::kEmbedded;
   if (source_start || target_start) touch(kStart);

@@ -58,9 +58,9 @@ class SummedRows {
 
   SummedRows(std::size_t table_rows, std::size_t cols);
 
-  /// Starts to unite the sets of words that the ranks use in these sentences. Needs no gradient yet.
+  /// Starts to unite the sets of words that the ranks use in these sentences and this sample. Needs no gradient yet.
   void begin_union(const comm::Communicator& communicator, const OwnGradient& table, const Sentences& source,
-                   const Sentences& target, const model::ModelOptions& options);
+                   const Sentences& target, std::span<const WordId> sample, const model::ModelOptions& options);
   /// Sets rows() to the gradient of this rank, or of one of its shards. Waits for the union the first time.
   void set(const comm::Communicator& communicator, const OwnGradient& own);
   /// The united words in increasing order, and their rows, [words().size(), m].

@@ -184,7 +184,7 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   const comm::Traffic before = communicator_.traffic();
   const auto tables = model_.table_gradients();
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    rows_[i].begin_union(communicator_, tables[i], input.source, input.target, model_.options());
+    rows_[i].begin_union(communicator_, tables[i], input.source, input.target, input.sample, model_.options());
   }
   {
     const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);

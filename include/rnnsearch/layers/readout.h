@@ -19,6 +19,7 @@
 #include "rnnsearch/kernels/buffer.h"
 #include "rnnsearch/kernels/dropout.h"
 #include "rnnsearch/kernels/gemm.h"
+#include "rnnsearch/layers/embedding.h"
 #include "rnnsearch/layers/kinds.h"
 #include "rnnsearch/layers/shortlist_output.h"
 
@@ -49,9 +50,10 @@ struct ReadoutLoss {
 /// Stores the results of its forward pass that its backward pass needs, by row, like a Cell.
 class Readout {
  public:
-  /// memory: for temporary matrices.
+  /// memory: for temporary matrices. rows: of the gradient of an embedding table that is the output matrix, for a
+  /// readout of which every loss has a sample; nullptr: the gradient is dense.
   Readout(ReadoutKind kind, const ReadoutWeights& weights, const ReadoutWeights& gradient,
-          const kernels::Scratch& memory);
+          const kernels::Scratch& memory, RowGradient* rows = nullptr);
 
   /// Call it before the steps of a pass over `rows` rows. frame: memory that must outlive the pass, backward included.
   /// dropout: of t, the mask of all rows. packed: the pass has many steps, for which the matrices are packed; call
@@ -102,6 +104,7 @@ class Readout {
   ReadoutKind kind_;
   ReadoutWeights weights_, gradient_;
   kernels::Scratch memory_;
+  RowGradient* rows_;
   kernels::PackedMatrix packed_W_o_;  // for many calls, until `pack`
   kernels::DropoutMask dropout_;
   Matrix sums_, t_, dropped_, factor_, sums_gradient_, t_gradient_;

@@ -202,8 +202,9 @@ ParameterLayout parameter_layout_of(const ModelOptions& options);
 
 class Model {
  public:
-  /// Weights are zero until `initialise` is called or they are written through `parameters`.
-  explicit Model(const ModelOptions& options);
+  /// Weights are zero until `initialise` is called or they are written through `parameters`. sampled: every gradient has
+  /// a sample (GradientOptions::sample), so that of a table that is also the output matrix is sparse.
+  explicit Model(const ModelOptions& options, bool sampled = false);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -218,10 +219,11 @@ class Model {
   struct TableGradient {
     std::size_t offset = 0;               // offset of the table in the parameter block
     bool source = false, target = false;  // the sides whose words select its rows
+    bool output = false;                  // whether the words of the sample do
     layers::RowGradient rows;
   };
-  /// One for the source and one for the target, or one for a table that both share. A table that is also the output
-  /// matrix is not included: its gradient is dense, so it belongs to the dense part of the layout.
+  /// One for the source and one for the target, or one for a table that both share. Without a sample, a table that is
+  /// also the output matrix is not included: its gradient is dense, so it belongs to the dense part of the layout.
   std::span<TableGradient> table_gradients();
   /// All parts of the gradient, each element once, in the order in which accumulate_gradient finishes them (from the
   /// readout back to the source words and the weights of the encoder). Depends only on the options.
