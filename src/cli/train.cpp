@@ -288,10 +288,16 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
       reporter->show_example(dev, example_of(dev.source));
     }
   }
-  const auto result = train::train({communicator, corpus, model, s.train, run.get(), std::move(validator),
-                                    reporter.get(), deadline.unix_seconds, mixture.others(),
-                                    has_dev ? dev_set_of(corpus, s.validation, s.train.best_metric) : "", only_check});
+  train::TrainingResult result;
+  const auto train_on = [&](const comm::Communicator& ranks) {
+    result = train::train({ranks, corpus, model, s.train, run.get(), std::move(validator), reporter.get(),
+                           deadline.unix_seconds, mixture.others(),
+                           has_dev ? dev_set_of(corpus, s.validation, s.train.best_metric) : "", only_check});
+  };
+  if (!only_check) train_on(communicator);
   if (only_check) {
+    // Alone, because the training may run on another number of ranks.
+    comm::root_does(communicator, [&] { train_on(comm::Communicator()); });
     if (communicator.is_root())
       std::cout << fmt::format(
           "nothing is wrong: this would train {} with {} parameters on {} pairs from update {} on, in {}\n",

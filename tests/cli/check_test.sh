@@ -41,4 +41,6 @@ checks 1 "max-length is 1 here" prepare --train-source text --train-target text 
 checks 0 "" prepare --train-source text --train-target text --output new.h5
 checks 2 "--beam is '0'" translate --model former --beam 0
 checks 0 "" translate --model none
+said=$("$MPIEXEC" -n 2 "$RNNSEARCH" train --config small.ini --run new --reproducible-shards 3 --check-ranks 3 --check)
+[[ $said == *"from update 0 on"* ]] || fail "on two ranks, of a training on three: $said"
 rm ../before
