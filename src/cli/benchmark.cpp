@@ -407,10 +407,10 @@ site::OnThreads timed_on(std::uint64_t threads, site::Measured measured, Batches
     model.fix_parameters();
   } else {
     measured.parts = {model.gradient_parts().begin(), model.gradient_parts().end()};
-    std::size_t dense = 0, tables = 0;
-    for (const auto& part : measured.parts) (part.table < 0 ? dense : tables) += part.size;
+    std::size_t tables = 0;
+    for (const auto& table : model.table_gradients()) tables += table.rows.table_rows() * table.rows.cols();
     measured.optimizer_bytes =
-        train::optimizer_bytes(s.train, dense, tables) * static_cast<double>(communicator.size());
+        train::optimizer_bytes(s.train, model.gradient().size(), tables) * static_cast<double>(communicator.size());
   }
   const site::Work work{
       [&] { return batches.next(); }, batches.of_corpus(),

@@ -290,11 +290,10 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   }
   train::TrainingResult result;
   const auto train_on = [&](const comm::Communicator& ranks) {
-    result = train::train({ranks, corpus, model, s.train, run.get(), std::move(validator), reporter.get(),
-                           deadline.unix_seconds, mixture.others(),
-                           has_dev ? dev_set_of(corpus, s.validation, s.train.best_metric) : "", only_check});
+    result = train::train({ranks, corpus, model, s.train, run.get(), validator, reporter.get(), deadline.unix_seconds,
+                           mixture.others(), has_dev ? dev_set_of(corpus, s.validation, s.train.best_metric) : "",
+                           only_check});
   };
-  if (!only_check) train_on(communicator);
   if (only_check) {
     // Alone, because the training may run on another number of ranks.
     comm::root_does(communicator, [&] { train_on(comm::Communicator()); });
@@ -304,6 +303,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
           model::system_of(s.model), model.parameters().size(), corpus.train_pairs(), result.state.update, s.run);
     return 0;
   }
+  train_on(communicator);
   if (reporter) {
     reporter->say(fmt::format("[train] {} after update {}, {} of training; checkpoints in {}",
                               description_of(result.reason), result.state.update,

@@ -70,13 +70,13 @@ struct Weights {
     GradientPart first_direction, encoder;  // the lowest forward layer, if there are two directions; all other layers
     GradientPart between;                   // attention and initial state
     GradientPart decoder, readout;
-    GradientPart output_table;  // the table that is also the output matrix, if there is one
+    GradientPart output_table;  // the table that is also the output matrix, if there is one; used if it is dense
   } parts;
 };
 
 ParameterLayout layout_of(const ModelOptions& options);
 
-/// Views into a block of layout_of(...).size elements, or of .dense elements without the embedding tables.
+/// Views into a block of layout_of(...).size elements, or without the last embedding tables, whose views are then null.
 Weights weights_in(const ModelOptions& options, std::span<Real> block);
 
 /// Fills the block of parameters as options.initialization says:

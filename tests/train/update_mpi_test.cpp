@@ -11,16 +11,20 @@ namespace {
 
 using support::communicator;
 
-Sentences sentences(std::uint64_t seed) {
+Sentences sentences(std::uint64_t seed, std::uint64_t first_word = 3) {
   Random random(seed);
   Sentences result;
   for (std::size_t i = 0; i < 3; ++i) {
     std::vector<WordId> words(4 + i);
-    for (WordId& word : words) word = static_cast<WordId>(3 + random.below(7));
+    for (WordId& word : words) word = static_cast<WordId>(first_word + random.below(7));
     result.add(words);
   }
   return result;
 }
+
+const std::vector<WordId> kSample{kEnd, 3, 4, 5, 6, 7, 8, 9};
+std::uint64_t own_rank() { return static_cast<std::uint64_t>(communicator().rank()); }
+std::uint64_t rank_count() { return static_cast<std::uint64_t>(communicator().size()); }
 
 class Update : public testing::Test {
  protected:
@@ -83,8 +87,7 @@ TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {
 
 /// One update by the gradients of the pairs of all ranks, one by one, weighted by hand.
 TEST_F(Update, MultipliesTheGradientOfAPairByItsWeightAndDividesByAllPairsOrWords) {
-  const auto rank = static_cast<std::uint64_t>(communicator().rank()),
-             ranks = static_cast<std::uint64_t>(communicator().size());
+  const std::uint64_t rank = own_rank(), ranks = rank_count();
   const auto weights_of = [](std::uint64_t of) { return std::vector<float>{0.5F, 0, 1.5F + static_cast<float>(of)}; };
   for (const GradientOf gradient_of : {GradientOf::kSum, GradientOf::kSentence, GradientOf::kWord}) {
     for (const std::uint64_t pieces : {1, 2}) {
@@ -152,15 +155,17 @@ std::vector<float> weights_after_updates(const TrainOptions& options, const mode
   model.initialise(1);
   UpdateStep step(communicator(), model, options);
   for (std::uint64_t update = 0; update < 5; ++update) {
-    const auto rank = static_cast<std::uint64_t>(communicator().rank()),
-               ranks = static_cast<std::uint64_t>(communicator().size());
+    const std::uint64_t rank = own_rank(), ranks = rank_count();
     const bool none = update == 3 && rank + 1 == ranks;
-    const Sentences source = none ? Sentences{} : sentences(10 * update + rank);
+    const Sentences source = none ? Sentences{} : sentences(10 * update + rank, sizes.source_words - 7);
     const Sentences target = none ? Sentences{} : sentences(1000 + 10 * update + rank);
     EXPECT_TRUE(
         step.run({source, target, 12, 1, {}, {}, update, rank, ranks, UpdateInput::kNoLinks, {}, sample}).applied);
   }
-  return {model.parameters().begin(), model.parameters().end()};
+  std::vector<float> of_root(model.parameters().begin(), model.parameters().end());
+  communicator().broadcast(std::span(of_root));
+  EXPECT_TRUE(std::ranges::equal(of_root, model.parameters())) << "all ranks have the same weights";
+  return of_root;
 }
 
 /// Tables by rows and whole ones, of one side and of both: what the ranks make of them is what one process makes of all
@@ -179,7 +184,8 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
       sizes.attention = model::Attention::kNone;
       sizes.source_start = true;
     }
-    for (const std::vector<WordId>& sample : {std::vector<WordId>(), {kEnd, 3, 4, 5, 6, 7, 8, 9}}) {
+    for (const std::vector<WordId>& sample : {std::vector<WordId>(), {kEnd, 3, 4, 5, 6, 7, 8, 9, 11, 14}}) {
+      if (!sample.empty()) sizes.source_words = sizes.target_words = 20;
       TrainOptions options;
       const auto found = weights_after_updates(options, sizes, sample);
 
@@ -188,10 +194,10 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
       const auto optimizer = make_optimizer(options, model.parameters().size());
       for (std::uint64_t update = 0; update < 5; ++update) {
         model.zero_gradient();
-        const auto ranks = static_cast<std::uint64_t>(communicator().size()) - (update == 3 ? 1 : 0);
+        const std::uint64_t ranks = rank_count() - (update == 3 ? 1 : 0);
         for (std::uint64_t rank = 0; rank < ranks; ++rank)
-          model.accumulate_gradient(sentences(10 * update + rank), sentences(1000 + 10 * update + rank),
-                                    {.sample = sample});
+          model.accumulate_gradient(sentences(10 * update + rank, sizes.source_words - 7),
+                                    sentences(1000 + 10 * update + rank), {.sample = sample});
         const std::vector<float> gradient = whole_gradient(model);
         optimizer->update(model.parameters(), gradient, 1, std::min(1.0, 1 / std::sqrt(squared_norm_of(gradient))));
       }
@@ -220,7 +226,8 @@ Pairs shard_of(std::uint64_t shard, std::uint64_t shards, std::uint64_t update) 
 /// The same, written down once more for one process: the gradient of each shard alone, then neighbours added
 /// in pairs, level by level.
 std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptions& options,
-                                          const model::ModelOptions& sizes, std::vector<double>& losses) {
+                                          const model::ModelOptions& sizes, std::span<const WordId> sample,
+                                          std::vector<double>& losses) {
   model::Model model(sizes);
   model.initialise(1);
   const auto optimizer = make_optimizer(options, model.parameters().size());
@@ -233,6 +240,7 @@ std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptio
       model::GradientOptions how;
       how.dropout_seed = {options.seed, update, shard, shards};
       how.weights = weights;
+      how.sample = sample;
       losses.back() += model.accumulate_gradient(source, target, how).negative_log_likelihood;
       gradients.push_back(whole_gradient(model));
     }
@@ -242,8 +250,7 @@ std::vector<float> weights_of_one_process(std::uint64_t shards, const TrainOptio
 }
 
 TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
-  const auto rank = static_cast<std::uint64_t>(communicator().rank()),
-             ranks = static_cast<std::uint64_t>(communicator().size());
+  const std::uint64_t rank = own_rank(), ranks = rank_count();
   for (const std::uint64_t each : {1, 2, 3, 4}) {
     for (const double dropout : {0.0, 0.3}) {
       for (const bool overlap : {true, false}) {
@@ -255,7 +262,9 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
         options.clip_norm = 0;
         options.reproducible_shards = each * ranks;
         options.overlap = overlap;
-        model::Model model(sizes);
+        const std::vector<WordId> sample = overlap ? kSample : std::vector<WordId>();
+        if (overlap) sizes.tied_embeddings = model::TiedEmbeddings::kAll;
+        model::Model model(sizes, overlap);
         model.initialise(1);
         UpdateStep step(communicator(), model, options);
         std::vector<double> losses, expected_losses;
@@ -271,12 +280,22 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
               weights.push_back(pairs.weights[place]);
             }
           }
-          const auto result = step.run(
-              {source, target, 19, 0.1, {}, {}, update, rank * each, each * ranks, UpdateInput::kNoLinks, weights});
+          const auto result = step.run({source,
+                                        target,
+                                        19,
+                                        0.1,
+                                        {},
+                                        {},
+                                        update,
+                                        rank * each,
+                                        each * ranks,
+                                        UpdateInput::kNoLinks,
+                                        weights,
+                                        sample});
           EXPECT_TRUE(result.applied);
           losses.push_back(result.negative_log_likelihood);
         }
-        const auto expected = weights_of_one_process(each * ranks, options, sizes, expected_losses);
+        const auto expected = weights_of_one_process(each * ranks, options, sizes, sample, expected_losses);
         EXPECT_EQ(losses, expected_losses);
         EXPECT_TRUE(std::equal(expected.begin(), expected.end(), model.parameters().begin()));
       }
@@ -290,24 +309,18 @@ TEST_F(Update, RefusesShardsThatTheRanksCannotShareEvenly) {
   EXPECT_THROW(UpdateStep(communicator(), model_, options), Error);
 }
 
-TEST_F(Update, LeavesAllRanksWithTheSameWeights) {
-  const auto weights = weights_after_updates(TrainOptions(), model_options());
-  auto of_root = weights;
-  communicator().broadcast(std::span(of_root));
-  EXPECT_TRUE(weights == of_root);
-}
-
 TEST_F(Update, InPiecesIsTheSameButForRounding) {
   for (const double dropout : {0.0, 0.3}) {  // the masks of a pair are the same in every piece
     auto sizes = model_options();
     sizes.dropout = dropout;
+    sizes.tied_embeddings = model::TiedEmbeddings::kAll;
     TrainOptions options;
-    const auto whole = weights_after_updates(options, sizes);
+    const auto whole = weights_after_updates(options, sizes, kSample);
     options.accumulate = 2;
-    const auto pieces = weights_after_updates(options, sizes);
+    const auto pieces = weights_after_updates(options, sizes, kSample);
     EXPECT_LT(relative_difference(whole, pieces), 1e-5) << "dropout " << dropout;
     options.overlap = false;
-    EXPECT_TRUE(pieces == weights_after_updates(options, sizes)) << "dropout " << dropout;
+    EXPECT_TRUE(pieces == weights_after_updates(options, sizes, kSample)) << "dropout " << dropout;
   }
 }
 

@@ -17,7 +17,7 @@ struct EmbeddingWeights {
   std::span<Real> bias;  // [m] or empty
 };
 
-/// The sparse gradient of a table [K, m]. It stores only the rows of words that occur in the batch.
+/// The sparse gradient of a table [K, m]. It stores only the rows of words that occur in the batch or its sample.
 class RowGradient {
  public:
   RowGradient() = default;
@@ -48,7 +48,7 @@ class RowGradient {
 };
 
 /// The word embeddings of one side, with the place of their gradient: rows of the words that occur, or the whole table
-/// where it is also used elsewhere.
+/// where it is also the output matrix of a softmax over all words.
 struct EmbeddingTable {
   EmbeddingWeights weights{}, gradient{};
   RowGradient* rows = nullptr;  // nullptr: the gradient of the table is dense, in gradient.E

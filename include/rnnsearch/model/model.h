@@ -193,7 +193,8 @@ struct GradientOptions {
   /// included; the losses are not weighted. All are 1 if it is empty.
   std::span<const float> weights{};
   /// The target words over which the softmax sums, ascending, with </s> and all words of the targets (Jean et al. 2015,
-  /// section 3.1); empty: the whole vocabulary. The loss is that of this softmax.
+  /// section 3.1); empty: the whole vocabulary. The loss is that of this softmax. REQUIRES: not empty for a model that is
+  /// `sampled`.
   std::span<const WordId> sample{};
 };
 
@@ -226,7 +227,7 @@ class Model {
   /// also the output matrix is not included: its gradient is dense, so it belongs to the dense part of the layout.
   std::span<TableGradient> table_gradients();
   /// All parts of the gradient, each element once, in the order in which accumulate_gradient finishes them (from the
-  /// readout back to the source words and the weights of the encoder). Depends only on the options.
+  /// readout back to the source words and the weights of the encoder). Depends only on the constructor's arguments.
   std::span<const GradientPart> gradient_parts() const;
   /// Sets all gradients to 0. Call it before every batch but the first.
   void zero_gradient();
