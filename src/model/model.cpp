@@ -348,7 +348,7 @@ Model::Impl::Impl(const ModelOptions& chosen, bool sampled)
               {weights.encoder.embedding, gradient.encoder.embedding, rows_of(tables, false)}, dropout, scratch),
       initial_states(options, weights.initial, gradient.initial),
       readout(options.readout, weights.readout, gradient.readout, scratch,
-              sampled && options.ties_output() ? rows_of(tables, true) : nullptr),
+              options.ties_output() ? rows_of(tables, true) : nullptr),
       decoder({options, weights, gradient,
                layers::EmbeddingTable{weights.target_embedding, gradient.target_embedding, rows_of(tables, true)},
                readout, dropout, scratch, phases}) {

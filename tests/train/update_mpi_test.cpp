@@ -148,28 +148,38 @@ double relative_difference(const std::vector<float>& one, std::span<const float>
   return std::sqrt(difference / size);
 }
 
-/// Five updates, each rank with sentences of its own; some ranks of some updates have none.
-std::vector<float> weights_after_updates(const TrainOptions& options, const model::ModelOptions& sizes,
+/// Five updates, each rank with sentences of its own; some ranks of some updates have none. The bits are those of all
+/// ranks, with and without overlap.
+std::vector<float> weights_after_updates(TrainOptions options, const model::ModelOptions& sizes,
                                          const std::vector<WordId>& sample = {}) {
-  model::Model model(sizes, !sample.empty());
-  model.initialise(1);
-  UpdateStep step(communicator(), model, options);
-  for (std::uint64_t update = 0; update < 5; ++update) {
-    const std::uint64_t rank = own_rank(), ranks = rank_count();
-    const bool none = update == 3 && rank + 1 == ranks;
-    const Sentences source = none ? Sentences{} : sentences(10 * update + rank, sizes.source_words - 7);
-    const Sentences target = none ? Sentences{} : sentences(1000 + 10 * update + rank);
-    EXPECT_TRUE(
-        step.run({source, target, 12, 1, {}, {}, update, rank, ranks, UpdateInput::kNoLinks, {}, sample}).applied);
+  const std::uint64_t rank = own_rank(), ranks = rank_count();
+  std::vector<float> weights;
+  for (const bool overlap : {true, false}) {
+    options.overlap = overlap;
+    model::Model model(sizes, !sample.empty());
+    model.initialise(1);
+    UpdateStep step(communicator(), model, options);
+    for (std::uint64_t update = 0; update < 5; ++update) {
+      const bool none = update == 3 && rank + 1 == ranks;
+      const Sentences source = none ? Sentences{} : sentences(10 * update + rank, sizes.source_words - 7);
+      const Sentences target = none ? Sentences{} : sentences(1000 + 10 * update + rank);
+      const UpdateInput input{source, target, 12, 1, {}, {}, update, rank, ranks, UpdateInput::kNoLinks, {}, sample};
+      EXPECT_TRUE(step.run(input).applied);
+    }
+    if (overlap) weights.assign(model.parameters().begin(), model.parameters().end());
+    communicator().broadcast(std::span(weights));
+    EXPECT_TRUE(std::ranges::equal(weights, model.parameters())) << "overlap " << overlap;
   }
-  std::vector<float> of_root(model.parameters().begin(), model.parameters().end());
-  communicator().broadcast(std::span(of_root));
-  EXPECT_TRUE(std::ranges::equal(of_root, model.parameters())) << "all ranks have the same weights";
-  return of_root;
+  return weights;
 }
 
-/// Tables by rows and whole ones, of one side and of both: what the ranks make of them is what one process makes of all
-/// their sentences, with whole gradients of tied tables, and the same bits with and without overlap.
+TEST_F(Update, HasTheSameBitsWithAndWithoutOverlapWithoutAttention) {
+  auto sizes = model_options();
+  sizes.attention = model::Attention::kNone;
+  weights_after_updates(TrainOptions(), sizes);
+}
+
+/// What the ranks make of tables by rows and of whole ones is what one process makes of whole gradients.
 TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
   using Tied = model::TiedEmbeddings;
   for (const auto& [tied, source_start] :
@@ -202,8 +212,6 @@ TEST_F(Update, OfTiedTablesIsThatOfOneProcess) {
         optimizer->update(model.parameters(), gradient, 1, std::min(1.0, 1 / std::sqrt(squared_norm_of(gradient))));
       }
       EXPECT_LT(relative_difference(found, model.parameters()), 1e-5);
-      options.overlap = false;
-      EXPECT_TRUE(found == weights_after_updates(options, sizes, sample));
     }
   }
 }
@@ -253,8 +261,9 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
   const std::uint64_t rank = own_rank(), ranks = rank_count();
   for (const std::uint64_t each : {1, 2, 3, 4}) {
     for (const double dropout : {0.0, 0.3}) {
-      for (const bool overlap : {true, false}) {
-        SCOPED_TRACE(testing::Message() << each << " shards a rank, dropout " << dropout << ", overlap " << overlap);
+      for (const std::size_t combination : {0, 1, 2, 3}) {
+        const bool overlap = combination % 2 == 0, sampled = combination >= 2;
+        SCOPED_TRACE(fmt::format("{} a rank, dropout {}, overlap {}, sampled {}", each, dropout, overlap, sampled));
         auto sizes = model_options();
         sizes.dropout = dropout;
         TrainOptions options;
@@ -262,9 +271,9 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
         options.clip_norm = 0;
         options.reproducible_shards = each * ranks;
         options.overlap = overlap;
-        const std::vector<WordId> sample = overlap ? kSample : std::vector<WordId>();
-        if (overlap) sizes.tied_embeddings = model::TiedEmbeddings::kAll;
-        model::Model model(sizes, overlap);
+        const std::vector<WordId> sample = sampled ? kSample : std::vector<WordId>();
+        if (sampled) sizes.tied_embeddings = model::TiedEmbeddings::kAll;
+        model::Model model(sizes, sampled);
         model.initialise(1);
         UpdateStep step(communicator(), model, options);
         std::vector<double> losses, expected_losses;
@@ -280,18 +289,10 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
               weights.push_back(pairs.weights[place]);
             }
           }
-          const auto result = step.run({source,
-                                        target,
-                                        19,
-                                        0.1,
-                                        {},
-                                        {},
-                                        update,
-                                        rank * each,
-                                        each * ranks,
-                                        UpdateInput::kNoLinks,
-                                        weights,
-                                        sample});
+          UpdateInput input{source, target, 19, 0.1, {}, {}, update, rank * each, each * ranks};
+          input.weights = weights;
+          input.sample = sample;
+          const auto result = step.run(input);
           EXPECT_TRUE(result.applied);
           losses.push_back(result.negative_log_likelihood);
         }
@@ -311,16 +312,15 @@ TEST_F(Update, RefusesShardsThatTheRanksCannotShareEvenly) {
 
 TEST_F(Update, InPiecesIsTheSameButForRounding) {
   for (const double dropout : {0.0, 0.3}) {  // the masks of a pair are the same in every piece
-    auto sizes = model_options();
-    sizes.dropout = dropout;
-    sizes.tied_embeddings = model::TiedEmbeddings::kAll;
-    TrainOptions options;
-    const auto whole = weights_after_updates(options, sizes, kSample);
-    options.accumulate = 2;
-    const auto pieces = weights_after_updates(options, sizes, kSample);
-    EXPECT_LT(relative_difference(whole, pieces), 1e-5) << "dropout " << dropout;
-    options.overlap = false;
-    EXPECT_TRUE(pieces == weights_after_updates(options, sizes, kSample)) << "dropout " << dropout;
+    for (const std::vector<WordId>& sample : {std::vector<WordId>(), kSample}) {
+      auto sizes = model_options();
+      sizes.dropout = dropout;
+      if (!sample.empty()) sizes.tied_embeddings = model::TiedEmbeddings::kAll;
+      TrainOptions options;
+      const auto whole = weights_after_updates(options, sizes, sample);
+      options.accumulate = 2;
+      EXPECT_LT(relative_difference(whole, weights_after_updates(options, sizes, sample)), 1e-5) << dropout;
+    }
   }
 }
 
