@@ -155,7 +155,13 @@ check "one that adds no line" 1 "launch rnnsearch ${translate[*]}" CODE=85 MAX_F
 check "a translation that fails" 1 "launch rnnsearch ${translate[*]}" CODE=1 -- "${translate[@]}"
 check "by hand" 85 "launch rnnsearch ${translate[*]}" CODE=85 SUBMITTED_JOB= -- "${translate[@]}"
 check "its result is its output" 0 "launch rnnsearch translate --output $PWD/out" -- --result out translate
+rescore="launch rnnsearch rescore --list l"
+check "the result of rescore" 0 "$rescore --weights w --output $PWD/out" -- --result out rescore --list l --weights w
+check "the result of rescore, a list" 0 "$rescore --n-best-output $PWD/out" -- --result out rescore --list l
+check "a result in JSON" 0 "launch rnnsearch score --json -" -- --result out score --json -
 [[ ! -e out.jobs ]] || fail "a folder is left: $(ls)"
+check "a list that grows" 85 "$rescore --n-best-output out$requeue" CODE=85 PARTIAL=out SLURM_RESTART_COUNT=9 -- rescore --list l \
+  --n-best-output out
 check "another command, stopped at its fifth start" 1 "launch rnnsearch evaluate" CODE=85 SLURM_RESTART_COUNT=4 -- evaluate
 
 # A job that is not RUNNING was cancelled, or is requeued by SLURM.
@@ -168,6 +174,9 @@ check "a chain's job, stopped early" 0 "$launch" AFTER_STOP=chain CODE=85 CHECKP
 check "a chain's job, stopped without an update" 85 "$launch" AFTER_STOP=chain CODE=85 -- "${train[@]}"
 check "a chain's job that fails" 9 "$launch" AFTER_STOP=chain CODE=9 -- "${train[@]}"
 check "a chain's job that ends the training" 0 "$launch"$'\nscancel --state=PENDING 6 8' AFTER_STOP=chain CODE=0 -- "${train[@]}"
+echo 7 >run.jobs/jobs
+rm run.jobs/done
+check "the only job of a chain" 0 "$launch" AFTER_STOP=chain CODE=0 -- "${train[@]}"
 check "a chain's job when the training is done" 0 "" AFTER_STOP=chain CODE=0 -- "${train[@]}"
 rm run.jobs/done
 echo 5 >run.jobs/failures

@@ -7,6 +7,7 @@ mkdir bin
 cat >bin/sbatch <<'END'
 #!/usr/bin/env bash
 number=$(($(cat calls 2>/dev/null | wc -l) + 101))
+((number <= ${MOST:-999})) || exit 1
 echo "$*" >>calls
 cat >"script-$number"
 echo "$number;cluster"
@@ -94,6 +95,10 @@ rm calls
 --parsable --dependency=afterany:102 --kill-on-invalid-dep=yes" ]] || fail "a chain is '$(<calls)'"
 has script-102 "#SBATCH --no-requeue" "export AFTER_STOP='chain'"
 [[ $(xargs <runs/chain.jobs/jobs) == "101 102 103" ]] || fail "the record of a chain is $(<runs/chain.jobs/jobs)"
+printf '#!/usr/bin/env bash\necho "$*" >cancelled\n' >bin/scancel
+chmod +x bin/scancel
+! MOST=105 "$submit" --chain 6 train --corpus c --run runs/long >said || fail "a chain of which a job was refused"
+[[ $(<said) == 104$'\n'105 && $(<cancelled) == "104 105" ]] || fail "accepted: $(<said), cancelled: $(<cancelled)"
 "$submit" --dry-run --chain 3 train --corpus c --run runs/chain | grep -c '^# sbatch' | grep -qx 3 || fail "a dry chain"
 
 # Arrays: each task has a run of its own.
