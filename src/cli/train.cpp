@@ -146,6 +146,7 @@ Json environment_of(const Settings& s, const Arguments& arguments, const std::ve
 }
 
 void check(const Options& options, Settings& s) {
+  options.refuse(!options.only_checks(), {"check-ranks"}, "--{0} belongs to --check; leave it out, or give both");
   check_usage([&] {
     options.check_each_once({"mix"});
     train::check(s.train);
@@ -219,19 +220,20 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
     const auto& checkpoint = run->checkpoint_to_resume();
     if (!checkpoint) return;
     arithmetic = train::arithmetic_of(*checkpoint);
-    if (s.precision == "auto") s.precision = arithmetic.substr(0, arithmetic.find('-'));
+    const std::string precision = arithmetic.substr(0, arithmetic.find('-'));
+    if (s.precision == "auto") s.precision = precision;
+    if (only_check) arithmetic = precision;  // the processor that checks may be another than that which trains
   });
-  if (!only_check) {
-    s.precision = kernels::name_of(set_precision(s.precision, communicator));
-    comm::root_does(communicator, [&] {
-      if (arithmetic.empty() || arithmetic == kernels::arithmetic() || s.allow_other_arithmetic) return;
-      throw Error(
-          "the run {} was computed in {} so far and would go on in {}, with other last digits than the same run "
-          "undisturbed; go on with its --precision and on processors like those before, or give "
-          "--allow-other-arithmetic",
-          s.run, arithmetic, kernels::arithmetic());
-    });
-  }
+  if (!only_check) s.precision = kernels::name_of(set_precision(s.precision, communicator));
+  comm::root_does(communicator, [&] {
+    const std::string now = only_check ? s.precision : kernels::arithmetic();
+    if (arithmetic.empty() || arithmetic == now || s.allow_other_arithmetic) return;
+    throw Error(
+        "the run {} was computed in {} so far and would go on in {}, with other last digits than the same run "
+        "undisturbed; go on with its --precision and on processors like those before, or give "
+        "--allow-other-arithmetic",
+        s.run, arithmetic, now);
+  });
   model::Model model(s.model, s.train.sampled_softmax > 0);
   if (communicator.is_root() && !only_check) {
     run->set_record(options.ini(),

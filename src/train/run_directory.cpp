@@ -177,7 +177,14 @@ RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Con
       only_check_(only_check),
       made_here_(!only_check && !fs::exists(path_)) {
   check_same_run(identity);
-  if (only_check_) return;
+  if (only_check_) {
+    fs::path there = fs::absolute(path_);
+    while (!fs::exists(there) && there.has_relative_path()) there = there.parent_path();
+    if (!fs::is_directory(there) || ::access(there.c_str(), W_OK) != 0)
+      throw Error("cannot make the folder {}: {} is not a folder that you may write to; choose another --run", path_,
+                  there);
+    return;
+  }
   make_folder(checkpoints());
   attempt_ = this_attempt(path_);
   {

@@ -61,10 +61,11 @@ void Stopping::agreed(const Votes& sums) {
 }
 
 bool Stopping::should_stop_early() {
-  std::array<double, 2> flags{signals_.received() != 0 ? 1.0 : 0.0, deadline_is_near() ? 1.0 : 0.0};
+  Votes flags = votes();
   p_.communicator.max(std::span<double>(flags));
   signalled_ = signalled_ || flags[0] > 0;
-  deadline_near_ = deadline_near_ || flags[1] > 0;
+  time_up_ = time_up_ || flags[1] > 0;
+  deadline_near_ = deadline_near_ || flags[2] > 0;
   return signalled_ || deadline_near_;
 }
 

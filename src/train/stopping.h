@@ -45,7 +45,8 @@ class Stopping {
   Votes votes() const;
   /// Takes the sums of all ranks' votes.
   void agreed(const Votes& sums);
-  /// COLLECTIVE. Checks for signals on all ranks and for the deadline. Returns true if the run must stop early.
+  /// COLLECTIVE. Checks for signals on all ranks, the deadline and max-minutes. Returns true if the run must stop early,
+  /// for one of the first two.
   bool should_stop_early();
 
   /// The reason to stop at this state, if any.

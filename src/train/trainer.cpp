@@ -94,8 +94,10 @@ class Trainer {
   }
 
   /// Other measures than before: best, patience and plateau begin anew, and the parameters are validated again. In
-  /// another run's folder than that of the checkpoint, the run has a best and a patience of its own.
+  /// another run's folder than that of the checkpoint, the run has a best and a patience of its own. A best whose file
+  /// is gone, as it was removed when a later checkpoint became the best that is now damaged, is none.
   void begin_scores_anew_if_need_be() {
+    if (!p_.run->has_checkpoint(state_.best_update)) state_.best_update = 0;
     const bool measured_otherwise = p_.validator && state_.measured_by != measured_by();
     if (measured_otherwise) {
       state_.measured_by = measured_by();
@@ -105,7 +107,6 @@ class Trainer {
     }
     if (!measured_otherwise && p_.run->has_checkpoint(state_.update)) return;
     state_.best_update = 0;
-    state_.best_score = 0;
     state_.patience = {};
   }
 
@@ -248,6 +249,7 @@ class Trainer {
     p_.communicator.all_reduce(std::span<double>(agreed));
     result = {agreed[0], agreed[1], agreed[4] > 0, agreed[2], agreed[3]};
     plan_.validated(began, stopping_.elapsed(), result.interrupted, state_);
+    stopping_.should_stop_early();   // max-minutes may have passed, and another update would be validated again
     if (result.interrupted) return;  // the resumed run validates this update
     state_.validated_update = update;
     const double score = result.by(o_.best_metric);

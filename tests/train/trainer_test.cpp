@@ -1,6 +1,8 @@
 #include "rnnsearch/train/trainer.h"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/base/json.h"
@@ -238,6 +240,15 @@ TEST_F(Training, HasABestOfItsOwnWhereItBeganWithTheCheckpointOfAnotherRun) {
   EXPECT_EQ(again.result.state.best_update, 50U);
 }
 
+TEST_F(Training, HasNoBestWhoseFileIsGone) {
+  TrainOptions options = tiny_options();
+  options.max_updates = 20;
+  run("run", options, losses({{10, 1}, {20, 2}}));
+  std::filesystem::remove(scratch_ / "run/checkpoints/update-00000010.h5");
+  options.max_updates = 30;
+  EXPECT_EQ(run("run", options, losses({{30, 3}})).result.state.best_update, 30U);
+}
+
 TEST_F(Training, CountsTheTimeOfValidationsOverAllAttempts) {
   TrainOptions options = tiny_options();
   options.max_updates = 10;
@@ -279,6 +290,15 @@ TEST_F(Training, StopsByEpochsAndByTheClock) {
   EXPECT_EQ(minutes.result.reason, StopReason::kMinutes);
   EXPECT_GE(minutes.result.state.elapsed_seconds, 0.06);
   EXPECT_TRUE(run("minutes", options).updates.empty());  // the time of earlier attempts counts
+  options.validate_every = 1;
+  std::size_t validations = 0;
+  const auto slow = run("slow", options, [&](auto&, std::uint64_t, const auto&) {
+    ++validations;
+    std::this_thread::sleep_for(std::chrono::milliseconds(70));  // more than max-minutes
+    return ValidationResult{1, 0, false};
+  });
+  EXPECT_EQ(validations, slow.result.state.update) << "none after the last update but its own";
+  EXPECT_EQ(validations, 1U);
 }
 
 TEST_F(Training, FollowsTheGradientItWasAskedTo) {

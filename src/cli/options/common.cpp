@@ -64,7 +64,11 @@ void add_threads(Options& options, ThreadOptions& threads) {
 void add_thread_limits(Options& options, ThreadOptions& threads) {
   options.add("oversubscribe", threads.oversubscribe, kNotRecorded, Later::kFree,
               "allow more threads than CPUs, which is otherwise an error");
-  options.add("stall-timeout", threads.stall_timeout, kNotRecorded, Later::kFree, within(0, 1e6),
+  options.add("stall-timeout", threads.stall_timeout, kNotRecorded, Later::kFree,
+              Bounds{.from = 1,
+                     .to = 1e6,
+                     .or_zero = true,
+                     .sentence = "of at least 1, in which a rank can answer, up to 1000000, or 0 for no limit"},
               "seconds without progress after which a message names the late ranks; if one of them does not respond at "
               "all, the command then ends with exit code 1. 0: no limit");
 }
@@ -74,11 +78,6 @@ bool oversubscription_is_meant(const ThreadOptions& options) {
 }
 
 std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& communicator) {
-  if (options.stall_timeout > 0 && options.stall_timeout < 1)
-    throw comm::AgreedError(
-        fmt::format("stall-timeout is {:g}, in which no rank can answer; give at least 1 second, or 0 for never",
-                    options.stall_timeout),
-        true);
   communicator.set_stall_timeout(options.stall_timeout);
   auto placement = site::settle_threads(communicator, options.threads.value_or(0), oversubscription_is_meant(options));
   set_thread_count(placement.threads);
