@@ -269,8 +269,13 @@ void align_by_statistics(const Settings& settings, const Text& text) {
   const NumberedWords source(text.sources), target(text.targets);
   const std::size_t pairs = text.lines.size();
   double cells = 0;
+  std::size_t without_links = 0;
   for (std::size_t i = 0; i < pairs; ++i) {
-    cells += static_cast<double>(source.sentences.length(i)) * static_cast<double>(target.sentences.length(i));
+    if (!corpus::Aligner::has_links(source.sentences[i], target.sentences[i])) {
+      ++without_links;
+    } else {
+      cells += static_cast<double>(source.sentences.length(i)) * static_cast<double>(target.sentences.length(i));
+    }
     if (text.gold.empty()) continue;
     evaluate::check_links(text.gold[i].possible, source.sentences.length(i), target.sentences.length(i),
                           fmt::format("{}, line {}", settings.gold_links, text.lines[i] + 1));
@@ -284,6 +289,9 @@ void align_by_statistics(const Settings& settings, const Text& text) {
     }
     return block;
   };
+  if (without_links > 0)
+    log_line(fmt::format("[align] {} of {} get no links: a side is empty, or both are too long (1,024 words each)",
+                         without_links, counted(pairs, "pair")));
   const corpus::Aligner aligner(pairs, cells, read);
   for (std::size_t first = 0; first < pairs; first += kPortion) {
     stop_if_signal_came();
@@ -350,12 +358,14 @@ void declare(Options& options, Settings& settings) {
 void check(const Options& options, Settings& settings) {
   if (settings.statistical) {
     if (settings.target.empty()) throw UsageError("--target is missing: --statistical learns from pairs of lines");
-    options.refuse(true, {"model", "json", "svg", "bars", "heat-map", "links", "threshold", "precision"},
+    options.refuse(true,
+                   {"model", "json", "svg", "bars", "heat-map", "links", "threshold", "precision", "batch-sentences"},
                    "--{0} is for the weights of a model, which --statistical has not; leave one of the two out");
     if (prints_text(settings)) settings.pharaoh = "-";
   } else if (settings.model.empty()) {
     throw UsageError("--model is missing: name a run directory or a checkpoint file, or give --statistical");
   }
+  options.refuse(settings.gold_links.empty(), {"gold-first-word"}, "--{0} is for --gold; leave it out");
   if (!settings.gold_links.empty() && settings.target.empty()) {
     throw UsageError("--target is missing: --gold compares the links of given translations");
   }

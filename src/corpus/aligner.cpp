@@ -13,7 +13,9 @@ namespace rnnsearch::corpus {
 namespace {
 
 constexpr int kIterations = 5;
-constexpr double kMostCells = 2e8;                // pairs of words to learn from
+constexpr double kMostCells = 1.5e8;              // pairs of words to learn from
+constexpr std::size_t kMostOfPair = 1 << 20;      // pairs of words of sentences that get links
+constexpr std::size_t kMostTogether = 1 << 23;    // pairs of words whose expectations are in memory together
 constexpr double kNull = 0.08, kSparsity = 0.01;  // p_0 and alpha of fast_align
 constexpr double kLeastTension = 0.1, kMostTension = 14;
 constexpr float kUnseen = 1e-9F;    // t of words that are no candidates for each other, and the least of those that are
@@ -183,6 +185,10 @@ std::vector<std::uint32_t> symmetrised(const std::vector<std::size_t>& best_sour
 
 const Aligner::Entry Aligner::kUnusedEntry{kUnused, {kUnseen, kUnseen}};
 
+bool Aligner::has_links(std::span<const WordId> source, std::span<const WordId> target) {
+  return !source.empty() && !target.empty() && source.size() <= kMostOfPair / target.size();
+}
+
 /// The expectations of some pairs.
 struct Aligner::Expectations {
   struct Count {
@@ -203,23 +209,29 @@ struct Aligner::Expectations {
 };
 
 Aligner::Aligner(std::uint64_t pairs, double cells, const Read& read) {
-  const auto step = static_cast<std::uint64_t>(std::max(1.0, std::ceil(cells / kMostCells)));
+  const std::uint64_t all_blocks = ceil_div(pairs, std::uint64_t{kBlock});
+  const double share = std::min(1.0, kMostCells / cells);
+  const auto learned = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all_blocks)));
   std::vector<std::uint64_t> blocks;
-  for (std::uint64_t first = 0; first < pairs; first += step * kBlock) blocks.push_back(first);
+  for (std::uint64_t k = 0; k < learned; ++k) blocks.push_back(k * all_blocks / learned * kBlock);
   const auto block = [&](std::uint64_t first) { return read(first, std::min<std::uint64_t>(kBlock, pairs - first)); };
   find_candidates(blocks, block);
   std::vector<Expectations> all;
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     for (const std::uint64_t first : blocks) {
       const Pairs texts = block(first);
-      const std::size_t size = texts.source.size();
-      all.resize((size + kPiece - 1) / kPiece);
-      parallel_for(all.size(), [&](std::size_t piece) {
-        all[piece].clear();
-        for (std::size_t i = piece * kPiece; i < std::min(size, (piece + 1) * kPiece); ++i)
-          expect(texts.source[i], texts.target[i], all[piece]);
-      });
-      add(all);
+      for (std::size_t begin = 0, end = 0; begin < texts.source.size(); begin = end) {
+        for (std::size_t together = 0; end < texts.source.size() && together < kMostTogether; ++end)
+          if (has_links(texts.source[end], texts.target[end]))
+            together += texts.source.length(end) * texts.target.length(end);
+        all.resize(ceil_div(end - begin, kPiece));
+        parallel_for(all.size(), [&](std::size_t piece) {
+          all[piece].clear();
+          for (std::size_t i = begin + piece * kPiece; i < std::min(end, begin + (piece + 1) * kPiece); ++i)
+            expect(texts.source[i], texts.target[i], all[piece]);
+        });
+        add(all);
+      }
     }
     maximise();
   }
@@ -246,11 +258,13 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
           ++sentences[side][word];
         }
       parallel_for(counts.size(), [&](std::size_t k) {
-        for (std::size_t i = 0; i < distinct[0].size(); ++i)
+        for (std::size_t i = 0; i < distinct[0].size(); ++i) {
+          if (!has_links(block.source[i], block.target[i])) continue;
           for (const WordId source : distinct[0][i]) {
             if (std::uint64_t{hash_of(source)} * kPartitions >> 32 != first + k) continue;
             for (const WordId target : distinct[1][i]) counts[k].add(source, target);
           }
+        }
       });
     }
     for (const PairCounts& partition : counts)
@@ -322,8 +336,8 @@ void Aligner::look_up(std::span<const WordId> source, std::span<const WordId> ta
 }
 
 void Aligner::expect(std::span<const WordId> source, std::span<const WordId> target, Expectations& out) const {
+  if (!has_links(source, target)) return;
   const std::size_t m = source.size(), n = target.size();
-  if (m == 0 || n == 0) return;
   look_up(source, target, out.cells);
   for (std::size_t d = 0; d < 2; ++d) {
     const auto generated = d == 0 ? target : source;
@@ -352,15 +366,15 @@ void Aligner::expect(std::span<const WordId> source, std::span<const WordId> tar
   }
 }
 
-/// Each thread adds to its share of the table, always in the order of the text.
+/// Each thread adds to its share of the table, always in the order of the text. Shares are many ranges each, because
+/// the first words of a vocabulary are the frequent ones.
 void Aligner::add(const std::vector<Expectations>& all) {
-  const std::size_t shares = thread_count(), size = table_.size();
+  const std::size_t shares = thread_count();
   parallel_for(shares + 1, [&](std::size_t share) {
-    const std::size_t first = size * share / shares, last = size * (share + 1) / shares;
     for (const Expectations& one : all) {
       if (share < shares) {
         for (const auto& [slot, links] : one.counts) {
-          if (slot < first || slot >= last) continue;
+          if (slot / 1024 % shares != share) continue;
           for (std::size_t d = 0; d < 2; ++d) counts_[slot][d] += links[d];
         }
         continue;
@@ -430,7 +444,7 @@ void Aligner::maximise() {
 }
 
 Aligner::Links Aligner::links(std::span<const WordId> source, std::span<const WordId> target) const {
-  if (source.empty() || target.empty()) return {};
+  if (!has_links(source, target)) return {};
   Cells cells;
   look_up(source, target, cells);
   std::array<std::vector<std::size_t>, 2> best;
@@ -448,7 +462,7 @@ Aligner::Links Aligner::links(std::span<const WordId> source, std::span<const Wo
       best[d].push_back(*most > null ? static_cast<std::size_t>(most - t.begin()) : kNoWord);
       const double all = null + sums.likelihood;
       const double share = known ? frequency_[d][generated[j]] : 0;
-      if (share > 0) logarithm += portable::log(all * (1 - kNull) / (sums.prior * share));
+      if (share > 0) logarithm += portable::log(std::max(kNull, all * (1 - kNull) / (sums.prior * share)));
     }
   }
   return {symmetrised(best[0], best[1]), portable::exp(logarithm / static_cast<double>(source.size() + target.size()))};

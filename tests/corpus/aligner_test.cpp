@@ -141,6 +141,10 @@ TEST(Aligner, LinksSentencesOfUnknownWordsAndOfOneWord) {
   EXPECT_LE(aligner.links(unseen, unseen).positions.size(), 18U);
   EXPECT_EQ(aligner.links(unseen, none).positions, Links{});
   EXPECT_EQ(aligner.links(none, unseen).positions, Links{});
+  const std::vector<WordId> document(1025, 3);
+  EXPECT_EQ(aligner.links(document, document).positions, Links{}) << "more than 2^20 pairs of words";
+  for (std::size_t k = 1; k < text.links.size(); ++k)
+    EXPECT_GE(aligner.links(text.pairs.source[k], text.pairs.target[k - 1]).likelihood_ratio, 0.08);
 }
 
 }  // namespace
