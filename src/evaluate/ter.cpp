@@ -271,17 +271,17 @@ TerStatistics sentence_statistics(std::string_view hypothesis, std::span<const s
                                   const TerOptions& options) {
   assert(!references.empty());
   std::unordered_map<std::string, Word> numbers;
-  const auto words_of = [&](std::string_view raw) {
+  const auto words_of = [&](const std::string& line) {
     std::vector<Word> words;
-    const std::string line = tokenized(raw, options);
     for (const std::string_view word : text::split_views(line))
       words.push_back(numbers.try_emplace(std::string(word), numbers.size()).first->second);
     return words;
   };
-  const std::vector<Word> words = words_of(hypothesis);
+  const std::vector<Word> words = words_of(tokenized(hypothesis, options));
   TerStatistics statistics{.edits = std::numeric_limits<std::uint64_t>::max()};
   for (const std::string_view raw : references) {
-    const std::vector<Word> reference = words_of(raw);
+    // Twice, as sacreBLEU 2 does (metrics/base.py and ter.py); for normalization that makes a difference ("dog's.").
+    const std::vector<Word> reference = words_of(tokenized(tokenized(raw, options), options));
     statistics.reference_words += reference.size();
     const std::uint64_t edits = reference.empty() ? words.size() : Shifter(words, reference).edits();
     statistics.edits = std::min(statistics.edits, edits);

@@ -84,6 +84,9 @@ TEST(Ter, HasThePublishedScores) {
   EXPECT_EQ(score(two, two_answers, {.case_sensitive = true}), 62.5);
   EXPECT_NEAR(score(two, two_answers, {.normalized = true, .case_sensitive = true}), 57.14285714285714, 1e-12);
   EXPECT_EQ(score(two, two_answers, {.no_punct = true}), 0);
+  const Lines genitives = {"This is my dog's.",
+                           "It is John's, not mine."};  // 4 of 14 words: references are split twice
+  EXPECT_NEAR(score(genitives, {genitives}, {.normalized = true}), 400 / 14.0, 1e-12);
   EXPECT_NEAR(score(Lines{"the cat is on the mat"}, {{"there is a cat on the mat"}, {"a cat is on the mat"}}), 15.38,
               0.005);
   EXPECT_EQ(score("hello hello the a dog", "jumps dog lazy the"), 125);
