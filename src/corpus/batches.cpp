@@ -195,7 +195,7 @@ class WindowReader {
       if (options_.shuffle_batches) random.shuffle(cut);
       window.batches.insert(window.batches.end(), cut.begin(), cut.end());
     }
-    if (options_.curriculum && epoch == 0) order_by_competence(window, random);
+    if (options_.curriculum && drawn_epoch(options_, epoch) == 0) order_by_competence(window, random);
     if (options_.sampled_softmax > 0) draw_samples(window, options_.sampled_softmax, joint_vocabulary_);
     return window;
   }

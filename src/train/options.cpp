@@ -87,6 +87,10 @@ constexpr Rule<T> kRules[]{
     {[](const T& o) { return o.batch_words.updates > 0 && std::min(o.batch_words.from, o.batch_words.to) < 1; },
      "batch-words = {batch-words}", "a batch of no words has no sentence pair",
      "choose two numbers of words of at least 1, such as 400:1600@6000"},
+    {[](const T& o) { return o.batch_words.updates > 0 && o.batch_order == BatchOrder::kCurriculum; },
+     "batch-words = {batch-words} with batch-order = curriculum",
+     "the curriculum mixes the batches of the first pass, so that they would not grow",
+     "choose batch-order = shuffled, or one number of words"},
     {[](const T& o) { return o.batch_words.largest() == 0 && o.reproducible_shards > o.batch_sentences; },
      "reproducible-shards = {reproducible-shards} with batch-sentences = {batch-sentences}",
      "some shards would never have a sentence pair", "choose at most as many shards as sentence pairs"},
@@ -154,7 +158,7 @@ void declare(OptionList& options, TrainOptions& o) {
               "how the learning rate grows with the batch: --learning-rate is then that of a batch of "
               "--reference-batch, and is multiplied by the ratio of the sizes (linear: Goyal et al. 2017) or by its "
               "square root (square-root: Krizhevsky 2014). For larger batches --warmup-updates begins at "
-              "--learning-rate in place of 0, as in Goyal et al. 2017");
+              "--learning-rate in place of 0, as in Goyal et al. 2017, except with --schedule inverse-square-root");
   options.add("reference-batch", o.reference_batch, kFree, within(0, 1e9),
               "for --scale-learning-rate: size of the batch for which --learning-rate was found, in sentence pairs, or "
               "with --batch-words in words");

@@ -5,7 +5,7 @@ source "$SOURCE/tests/support/shell.sh"
 printf '%s\n' 'a b' 'b c' 'c a' >text
 "$RNNSEARCH" prepare --train-source text --train-target text --dev-source text --dev-target text --output c.h5 >/dev/null
 printf '%s\n' 'corpus = c.h5' 'embedding = 4' 'state = 4' 'alignment = 4' 'maxout = 4' 'threads = 1' 'batch-sentences = 3' >small.ini
-"$RNNSEARCH" train --config small.ini --run former --max-updates 2 2>/dev/null
+"$RNNSEARCH" train --config small.ini --run former --max-updates 2 --precision f32 2>/dev/null
 echo 'stat = 3' >typo.ini
 state() { find . -type f -not -name said -exec md5sum {} + | sort && find . | sort; }
 touch said
@@ -29,6 +29,10 @@ checks 2 "unknown key 'stat'" train --config typo.ini --run new
 checks 2 "--state is '0'" "${train[@]}" new --state 0
 checks 2 "guided-alignment = 1 with attention = none" "${train[@]}" new --attention none --guided-alignment 1
 checks 2 "reproducible-shards = 3 on 2 ranks" "${train[@]}" new --reproducible-shards 3 --check-ranks 2
+checks 2 "stall-timeout is '0.5'" "${train[@]}" new --stall-timeout 0.5
+checks 2 "batch-order = curriculum" "${train[@]}" new --batch-order curriculum --batch-words 4:9@9
+checks 1 "computed in f32 so far and would go on in bf16" "${train[@]}" former --precision bf16
+checks 1 "text is not a folder that you may write to" "${train[@]}" text/new
 checks 1 "cannot open" "${train[@]}" new --corpus none.h5
 checks 1 "cannot open" "${train[@]}" new --initial-model none
 checks 1 "holds another run" "${train[@]}" former --state 5
@@ -44,3 +48,5 @@ checks 0 "" translate --model none
 launch=("$MPIEXEC" -n 2)
 checks 0 "from update 0 on" "${train[@]}" new --reproducible-shards 3 --check-ranks 3
 rm ../before
+! "$RNNSEARCH" "${train[@]}" new --check-ranks 2 2>said || fail "--check-ranks without --check"
+[[ $(<said) == *"--check-ranks belongs to --check"* ]] || fail "$(<said)"
