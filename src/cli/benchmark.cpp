@@ -158,10 +158,12 @@ void check(const Options& options, BenchmarkSettings& s) {
   }
   check_usage([&] { train::check(s.train); });
   // What changes during a training is timed as it stays.
+  const bool drops = s.model.drops();
   for (Ramp* const number :
        {&s.train.batch_words, &s.train.label_smoothing, &s.train.guided_alignment, &s.model.dropout,
         &s.model.attention_dropout, &s.model.source_word_dropout, &s.model.target_word_dropout})
     *number = number->to;
+  if (drops && !s.model.drops()) s.model.dropout_kind = model::DropoutKind::kPlain;  // no kind applies
 }
 
 // COLLECTIVE.
@@ -295,7 +297,9 @@ using TimedWork = std::function<site::Timed(const corpus::BatchSlice&)>;
 /// Updates of an untrained model by the code that trains; they change its parameters.
 TimedWork updates_of(const BenchmarkSettings& s, const comm::Communicator& communicator, model::Model& model) {
   const auto step = std::make_shared<train::UpdateStep>(communicator, model, s.train);
-  return [&, step, update = std::uint64_t{0}](const corpus::BatchSlice& slice) mutable -> site::Timed {
+  const auto average = std::make_shared<train::ParameterAverage>(s.train.average_decay, model.parameters().size());
+  average->begin(model.parameters());
+  return [&, step, average, update = std::uint64_t{0}](const corpus::BatchSlice& slice) mutable -> site::Timed {
     const double rate = train::learning_rate(s.train, {.update = ++update});
     const Stopwatch watch;
     const auto result = step->run({.source = slice.source,
@@ -305,7 +309,10 @@ TimedWork updates_of(const BenchmarkSettings& s, const comm::Communicator& commu
                                    .update = update,
                                    .first_pair = slice.first_pair,
                                    .pair_stride = slice.pair_stride,
+                                   .links = slice.links,
+                                   .weights = slice.weights,
                                    .sample = slice.sample_words()});
+    average->follow(model.parameters(), update);
     const double seconds = watch.seconds();
     if (!result.applied)
       throw comm::AgreedError(

@@ -315,7 +315,8 @@ ProductFlop forward_flop(const ModelOptions& o, const BatchSize& batch) {
     if (letter == "embedding") {
       if (o.ties_output() && folder != "encoder/") flop.readout += operations * batch.target_words * batch.output_share;
     } else if (folder == "readout/") {
-      flop.readout += operations * batch.target_words * (letter == "W_o" ? batch.output_share : 1);
+      const bool is_output = letter == "W_o" || (o.readout == Readout::kLinear && matrix.cols() == o.target_words);
+      flop.readout += operations * batch.target_words * (is_output ? batch.output_share : 1);
     } else if (folder == "context/" || folder.ends_with("initial/")) {
       flop.encoder += operations * batch.pairs;
     } else if (folder == "attention/") {

@@ -66,10 +66,10 @@ bool is_local(const M& o) { return o.attention_window != AttentionWindow::kGloba
 
 constexpr Rule<M> kRules[]{
     {[](const M& o) {
-       return o.dropout_kind == DropoutKind::kVariational && o.dropout == 0 && o.source_word_dropout == 0 &&
-              o.target_word_dropout == 0;
+       return o.dropout_kind == DropoutKind::kVariational && o.dropout.largest() == 0 &&
+              o.source_word_dropout.largest() == 0 && o.target_word_dropout.largest() == 0;
      },
-     "dropout-kind = variational with dropout = 0", "nothing is dropped",
+     "dropout-kind = variational with dropout = {dropout}", "nothing is dropped",
      "choose a dropout or word dropout above 0, or leave dropout-kind at plain"},
     {[](const M& o) {
        const bool reads = (o.state_inputs.word || o.readout_inputs.word) && o.feedback == Feedback::kWord;
