@@ -250,6 +250,10 @@ void check(const Options& options, Settings& s) {
     if (s.model.empty())
       throw UsageError("--{} is for --model; what is in the files of --hypotheses is scored as it is", name);
   }
+  options.refuse(s.model.empty(), {"precision"}, "--{0} is for --model; leave it out");
+  options.refuse(
+      s.evaluation.bootstrap.samples == 0 && s.evaluation.significance.test == evaluate::SignificanceTest::kNone,
+      {"seed"}, "--{0} is for the bootstrap and the significance tests; leave it out");
   check_evaluation(s.evaluation);
   if (s.chart && s.json == "-")
     throw UsageError("--chart is for the table; --json holds BLEU by length and shares_of_best_bucket anyway");

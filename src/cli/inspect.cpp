@@ -166,9 +166,8 @@ void declare(Options& options, Settings& s) {
   options.first_argument_of("file");
 }
 
-void check(const Options&, Settings& s) {
-  if (s.hash && (!s.json.empty() || s.history))
-    throw UsageError("--hash prints the digest alone; leave out --json and --history");
+void check(const Options& options, Settings& s) {
+  options.refuse(s.hash, {"json", "history", "pairs"}, "--hash prints the digest alone; leave --{0} out");
 }
 
 int work(const Options& options, Settings& s, const comm::Communicator&) {

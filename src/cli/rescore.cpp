@@ -94,7 +94,8 @@ void declare(Options& options, Settings& s) {
   add_precision(options, s.precision, ModelUse::kTrained);
 }
 
-void check(const Options&, Settings& s) {
+void check(const Options& options, Settings& s) {
+  options.refuse(s.model.empty(), {"precision", "batch-sentences"}, "--{0} is for --model; leave it out");
   if (s.model.empty() && !s.ranks())
     throw UsageError(
         "nothing to do: give --model to add features, or --weights or --weight to rank by those there are");

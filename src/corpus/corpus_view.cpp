@@ -47,13 +47,15 @@ Json histogram_of(const std::array<Lengths, 2>& lengths) {
   }
   const std::uint64_t width = bar_lengths(longest);
   Json rows = Json::array();
-  for (std::uint64_t from = 1; from <= longest; from += width) {
+  const bool has_empty = lengths[0].contains(0) || lengths[1].contains(0);
+  for (std::uint64_t from = has_empty ? 0 : 1, next = 0; from <= longest; from = next) {
+    next = from == 0 ? 1 : from + width;
     Json row;
     row["from"] = from;
-    row["to"] = from + width - 1;
+    row["to"] = next - 1;
     for (std::size_t side = 0; side < 2; ++side) {
       std::uint64_t count = 0;
-      for (auto at = lengths[side].lower_bound(from); at != lengths[side].end() && at->first < from + width; ++at) {
+      for (auto at = lengths[side].lower_bound(from); at != lengths[side].end() && at->first < next; ++at) {
         count += at->second;
       }
       row[kSides[side]] = count;
