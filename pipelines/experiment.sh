@@ -113,7 +113,7 @@ in_rounds() {
   for ((round = 1; round <= rounds; ++round)); do
     say "round $round of $rounds"
     set -m
-    "$0" "${given[@]}" --rounds 1 --folder "$folder/round-$round" -- "${extra[@]}" --seed "$round" </dev/null &
+    "$BASH" "$here/run.sh" "${given[@]}" --rounds 1 --folder "$folder/round-$round" -- "${extra[@]}" --seed "$round" </dev/null &
     child=$!
     set +m
     wait "$child"
@@ -306,12 +306,13 @@ checkpoint_of() {
 # Call `translations_begin` first: it removes translations ($folder/test.*) made with another --beam or --retry-below.
 translations_begin() {
   local search="$beam, retried below $retry_below"
-  if [[ -s $folder/beam && $(<"$folder/beam") != "$search" ]]; then rm -f "$folder"/test.*."$target"; fi
+  if [[ -s $folder/beam && $(<"$folder/beam") != "$search" ]]; then rm -f "$folder"/test.*."$target"{,.partial,.partial.json}; fi
   echo "$search" >"$folder/beam"
 }
 translate() {
   local launcher=()
   [[ ! $2 -nt $(checkpoint_of "$1") ]] || return 0
+  [[ ! $2.partial -ot $(checkpoint_of "$1") ]] || rm -f "$2".partial{,.json} # of an earlier checkpoint
   say "translating with $1: $2"
   [[ $launch != mpirun ]] || mapfile -t launcher < <(launcher_of_ranks)
   "${launcher[@]}" "$RNNSEARCH" translate --model "$(run_of "$1")" --input "$test.$source" --output "$2" --beam "$beam" \
