@@ -6,7 +6,7 @@ set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 run() { "$SOURCE/pipelines/reversal/run.sh" "$@"; }
 tiny=(-- --embedding 8 --state 8 --alignment 8 --batch-sentences 4 --validate-every 0)
-few=(--systems "replication seq2seq" --max-length 6 --updates 12 --folder few)
+few=(--systems "replication seq2seq" --max-length 6 --updates 12 --folder few,er)
 
 # Too few updates to learn the task: all results are made, and the exit code is 1.
 code_of run --rounds 2 "${few[@]}" "${tiny[@]}" >out 2>&1
@@ -14,21 +14,21 @@ code_of run --rounds 2 "${few[@]}" "${tiny[@]}" >out 2>&1
   fail "code $code: $(tail -n 5 out)"
 ! grep -q 'seq2seq, round [12]:' out || fail "a system without attention must learn the task: $(<out)"
 for file in round-1.json round-2.json report.html rounds.md csv/rounds.csv replication-seed-2.test seq2seq-seed-1.test; do
-  [[ -s few/$file ]] || fail "no few/$file"
+  [[ -s few,er/$file ]] || fail "no few,er/$file"
 done
-{ grep -q '^| replication | 2 |' few/rounds.md && grep -q '^| seq2seq | 2 |' few/rounds.md; } || fail "means: $(<few/rounds.md)"
+{ grep -q '^| replication | 2 |' few,er/rounds.md && grep -q '^| seq2seq | 2 |' few,er/rounds.md; } || fail "means: $(<few,er/rounds.md)"
 grep -q '^| replication | 2 |' out || fail "the means are not printed: $(<out)"
-[[ $(grep -c ',PSA,' few/csv/rounds.csv) == 4 ]] || fail "rounds.csv: $(<few/csv/rounds.csv)"
-! cmp -s few/replication-seed-1.test few/replication-seed-2.test || fail "both rounds are the same"
-grep -q 'id="chart-rounds-1"' few/report.html || fail "the page has no rounds"
+[[ $(grep -c ',PSA,' few,er/csv/rounds.csv) == 4 ]] || fail "rounds.csv: $(<few,er/csv/rounds.csv)"
+! cmp -s few,er/replication-seed-1.test few,er/replication-seed-2.test || fail "both rounds are the same"
+grep -q 'id="chart-rounds-1"' few,er/report.html || fail "the page has no rounds"
 
 # With one more round: existing results are not made again.
 touch stamp
 run --rounds 3 "${few[@]}" "${tiny[@]}" >again 2>&1 && fail "learned in 12 updates?"
 [[ $(grep -c '^\[reversal\] training' again) == 2 ]] || fail "not two trainings: $(<again)"
-made=$(find few -newer stamp -type f \( -name '*.h5' -o -name '*.test' -o -name log.jsonl \) ! -path '*-seed-3*')
+made=$(find few,er -newer stamp -type f \( -name '*.h5' -o -name '*.test' -o -name log.jsonl \) ! -path '*-seed-3*')
 [[ -z $made ]] || fail "made twice: $made"
-grep -q '^| replication | 3 |' few/rounds.md || fail "no third round: $(<few/rounds.md)"
+grep -q '^| replication | 3 |' few,er/rounds.md || fail "no third round: $(<few,er/rounds.md)"
 
 # Results of other settings are rejected.
 refused() { # FACT OPTIONS...
@@ -38,7 +38,7 @@ refused() { # FACT OPTIONS...
   { [[ $code == 1 && $(grep -c '^reversal: ' said) == 1 ]] && grep '^reversal: ' said | grep -qF -- "$fact"; } ||
     fail "$*: code $code, without '$fact': $(<said)"
 }
-refused "few/task was made with --max-length 6 --updates 12" "${few[@]}" --updates 13 "${tiny[@]}"
+refused "few,er/task was made with --max-length 6 --updates 12" "${few[@]}" --updates 13 "${tiny[@]}"
 refused "give another --folder" "${few[@]}" "${tiny[@]}" --learning-rate 0.5
 
 # Interrupted: exit code 85, and the same command resumes from the checkpoint.
@@ -64,11 +64,11 @@ END
 printf '#!/bin/sh\necho "$*" >>asked\ncat queue 2>/dev/null\nexit 0\n' >bin/squeue
 chmod +x bin/*
 slurm=(--rounds 3 --launch slurm --at-once 2 "${few[@]}" "${tiny[@]}")
-mkdir -p few/replication-seed-2.jobs && touch few/replication-seed-2.jobs/done
+mkdir -p few,er/replication-seed-2.jobs && touch few,er/replication-seed-2.jobs/done
 PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || fail "$(<slurm.out)"
 [[ $(wc -l <calls) == 2 ]] || fail "not a job array for each system: $(<calls) $(<slurm.out)"
 { grep -qxF '#SBATCH --array=1-2%2' script-101 && grep -qxF '#SBATCH --array=1-3%2' script-102; } || fail "arrays: $(<script-101) $(<script-102)"
-grep -q '^  2) exec .*/cluster/run train --preset replication .*--seed 3 --run few/replication-seed-3 ;;$' script-101 || fail "$(<script-101)"
+grep -q '^  2) exec .*/cluster/run train --preset replication .*--seed 3 --run few,er/replication-seed-3 ;;$' script-101 || fail "$(<script-101)"
 grep -q 'again when these are done' slurm.out || fail "$(<slurm.out)"
 echo 101_1 >queue
 PATH=$PWD/bin:$PATH run "${slurm[@]}" >slurm.out 2>&1 || fail "$(<slurm.out)"
