@@ -465,13 +465,8 @@ TEST(BatchSequence, LetsShortSentencesComeFirstInACurriculum) {
   EXPECT_LT(first[1] + 1, first[2]);
   EXPECT_NEAR(second[0], second[2], 1);
   options.reshuffle = false;
-  BatchSequence same(tiny.corpus, options, 0, 1);
-  const std::uint64_t a_pass = 480 / options.batch_sentences;
-  std::vector<std::size_t> longest;
-  for (std::uint64_t k = 0; k < 2 * a_pass; ++k) longest.push_back(lengths_of(same.next()).back());
-  EXPECT_TRUE(std::equal(longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(a_pass),
-                         longest.begin() + static_cast<std::ptrdiff_t>(a_pass)))
-      << "all passes are the same";
+  sequence = BatchSequence(tiny.corpus, options, 0, 1);
+  EXPECT_EQ(longest_means(), longest_means()) << "all passes are the same";
 }
 
 TEST(BatchSequence, BalancesTheSlices) {

@@ -254,7 +254,7 @@ TEST(TextPipeline, RefusesSubwordsThatDoNotFit) {
   EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("raw text"));
 }
 
-TEST(TextPipeline, SplitsEachSideAsMosesDoesForItsLanguage) {
+TEST(TextPipeline, SplitsAndJoinsEachSideAsMosesDoesForItsLanguage) {
   TextPipeline pipeline;
   pipeline.source_language = "en";
   pipeline.target_language = "fr";
@@ -262,17 +262,10 @@ TEST(TextPipeline, SplitsEachSideAsMosesDoesForItsLanguage) {
   EXPECT_THAT(pipeline.to_words("It's 5.", Side::kSource), ElementsAre("It", "'s", "5", "."));
   EXPECT_THAT(pipeline.to_words("L'eau.", Side::kTarget), ElementsAre("L'", "eau", "."));
   EXPECT_EQ(pipeline.to_text({"L'", "eau", "."}), "L'eau.");
-  pipeline.source_language = "src";
-  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("en, fr and de, not for 'src'"));
-}
-
-TEST(TextPipeline, JoinsEachSideByItsOwnLanguageAndModel) {
-  TextPipeline pipeline;
-  pipeline.source_language = "en";
-  pipeline.target_language = "fr";
-  pipeline.tokenizer = "moses";
   EXPECT_EQ(pipeline.to_text({"don", "'t", "?"}, Side::kSource), "don't?");
   EXPECT_EQ(pipeline.to_text({"quoi", "?"}, Side::kTarget), "quoi ?");
+  pipeline.source_language = "src";
+  EXPECT_THAT(message_of([&] { check(pipeline); }), HasSubstr("en, fr and de, not for 'src'"));
 }
 
 TEST(TextPipeline, NormalisesBeforeAllElse) {
