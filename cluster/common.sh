@@ -48,6 +48,14 @@ value_of() {
   printf '%s' "$value"
 }
 
+# setting_of OPTION ARGUMENTS...: the same, or else what the file of --config says
+setting_of() {
+  local value config
+  value=$(value_of "$@") config=$(value_of config "${@:2}")
+  [[ -n $value || ! -r $config ]] || value=$(sed -n "s/^[[:space:]]*$1[[:space:]]*=[[:space:]]*//p" -- "$config" | tail -n 1)
+  printf '%s' "$value"
+}
+
 # site_options ARGUMENTS...: sets `more` to TRAIN_OPTIONS without the options that the training sets itself, on its command line or in
 # its --config
 site_options() {

@@ -3,7 +3,7 @@
 # predictions for clusters as tables.
 #   cluster/scaling/run.sh [--measured FILE] [--simulate-up-to RANKS] [--output FOLDER] [--rnnsearch PROGRAM]
 # --measured FILE        read the measurements from FILE instead of measuring, and skip the comparison with real runs
-# --simulate-up-to RANKS largest number of ranks to simulate. Each of many takes a second for 16, 10 for 256, minutes for 1,024 [64]
+# --simulate-up-to RANKS largest number of ranks to simulate. Each simulation takes a second for 16, 10 for 256, minutes for 1,024 [64]
 # --output FOLDER        folder for everything that is built and measured [build/scaling]
 # --rnnsearch PROGRAM    the program to measure [build/rnnsearch]
 set -euo pipefail

@@ -290,7 +290,7 @@ void align_by_statistics(const Settings& settings, const Text& text) {
     return block;
   };
   if (without_links > 0)
-    log_line(fmt::format("[align] {} of {} get no links: a side is empty, or both are too long (1,024 words each)",
+    log_line(fmt::format("[align] {} of {} get no links: a side is empty, or they have more than 2^20 pairs of words",
                          without_links, counted(pairs, "pair")));
   const corpus::Aligner aligner(pairs, cells, read);
   for (std::size_t first = 0; first < pairs; first += kPortion) {

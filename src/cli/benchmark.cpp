@@ -158,12 +158,12 @@ void check(const Options& options, BenchmarkSettings& s) {
   }
   check_usage([&] { train::check(s.train); });
   // What changes during a training is timed as it stays.
-  const bool drops = s.model.drops();
+  const bool drops = s.model.drops_units();
   for (Ramp* const number :
        {&s.train.batch_words, &s.train.label_smoothing, &s.train.guided_alignment, &s.model.dropout,
         &s.model.attention_dropout, &s.model.source_word_dropout, &s.model.target_word_dropout})
     *number = number->to;
-  if (drops && !s.model.drops()) s.model.dropout_kind = model::DropoutKind::kPlain;  // no kind applies
+  if (drops && !s.model.drops_units()) s.model.dropout_kind = model::DropoutKind::kPlain;  // no kind applies
 }
 
 // COLLECTIVE.

@@ -214,16 +214,27 @@ Aligner::Aligner(std::uint64_t pairs, double cells, const Read& read) {
   const auto learned = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all_blocks)));
   std::vector<std::uint64_t> blocks;
   for (std::uint64_t k = 0; k < learned; ++k) blocks.push_back(k * all_blocks / learned * kBlock);
-  const auto block = [&](std::uint64_t first) { return read(first, std::min<std::uint64_t>(kBlock, pairs - first)); };
+  // Fewer pairs of each block, so that one of long sentences is not too much.
+  const auto most = share < 1 ? static_cast<std::uint64_t>(share * static_cast<double>(pairs)) / learned + 1 : kBlock;
+  const auto block = [&](std::uint64_t first) {
+    const Pairs texts = read(first, std::min<std::uint64_t>({most, kBlock, pairs - first}));
+    Pairs linked;
+    for (std::size_t i = 0; i < texts.source.size(); ++i) {
+      if (!has_links(texts.source[i], texts.target[i])) continue;
+      linked.source.add(texts.source[i]);
+      linked.target.add(texts.target[i]);
+    }
+    return linked;
+  };
   find_candidates(blocks, block);
   std::vector<Expectations> all;
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     for (const std::uint64_t first : blocks) {
       const Pairs texts = block(first);
       for (std::size_t begin = 0, end = 0; begin < texts.source.size(); begin = end) {
-        for (std::size_t together = 0; end < texts.source.size() && together < kMostTogether; ++end)
-          if (has_links(texts.source[end], texts.target[end]))
-            together += texts.source.length(end) * texts.target.length(end);
+        std::size_t together = 0;
+        for (; end < texts.source.size() && together < kMostTogether; ++end)
+          together += texts.source.length(end) * texts.target.length(end);
         all.resize(ceil_div(end - begin, kPiece));
         parallel_for(all.size(), [&](std::size_t piece) {
           all[piece].clear();
@@ -231,6 +242,7 @@ Aligner::Aligner(std::uint64_t pairs, double cells, const Read& read) {
             expect(texts.source[i], texts.target[i], all[piece]);
         });
         add(all);
+        if (together >= kMostTogether) all.clear();  // the memory of long sentences
       }
     }
     maximise();
@@ -258,13 +270,11 @@ void Aligner::find_candidates(const std::vector<std::uint64_t>& blocks,
           ++sentences[side][word];
         }
       parallel_for(counts.size(), [&](std::size_t k) {
-        for (std::size_t i = 0; i < distinct[0].size(); ++i) {
-          if (!has_links(block.source[i], block.target[i])) continue;
+        for (std::size_t i = 0; i < distinct[0].size(); ++i)
           for (const WordId source : distinct[0][i]) {
             if (std::uint64_t{hash_of(source)} * kPartitions >> 32 != first + k) continue;
             for (const WordId target : distinct[1][i]) counts[k].add(source, target);
           }
-        }
       });
     }
     for (const PairCounts& partition : counts)
@@ -336,7 +346,6 @@ void Aligner::look_up(std::span<const WordId> source, std::span<const WordId> ta
 }
 
 void Aligner::expect(std::span<const WordId> source, std::span<const WordId> target, Expectations& out) const {
-  if (!has_links(source, target)) return;
   const std::size_t m = source.size(), n = target.size();
   look_up(source, target, out.cells);
   for (std::size_t d = 0; d < 2; ++d) {

@@ -65,10 +65,7 @@ bool copies_state(const M& o) {
 bool is_local(const M& o) { return o.attention_window != AttentionWindow::kGlobal; }
 
 constexpr Rule<M> kRules[]{
-    {[](const M& o) {
-       return o.dropout_kind == DropoutKind::kVariational && o.dropout.largest() == 0 &&
-              o.source_word_dropout.largest() == 0 && o.target_word_dropout.largest() == 0;
-     },
+    {[](const M& o) { return o.dropout_kind == DropoutKind::kVariational && !o.drops_units(); },
      "dropout-kind = variational with dropout = {dropout}", "nothing is dropped",
      "choose a dropout or word dropout above 0, or leave dropout-kind at plain"},
     {[](const M& o) {

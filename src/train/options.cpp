@@ -87,10 +87,6 @@ constexpr Rule<T> kRules[]{
     {[](const T& o) { return o.batch_words.updates > 0 && std::min(o.batch_words.from, o.batch_words.to) < 1; },
      "batch-words = {batch-words}", "a batch of no words has no sentence pair",
      "choose two numbers of words of at least 1, such as 400:1600@6000"},
-    {[](const T& o) { return o.batch_words.updates > 0 && o.batch_order == BatchOrder::kCurriculum; },
-     "batch-words = {batch-words} with batch-order = curriculum",
-     "the curriculum mixes the batches of the first pass, so that they would not grow",
-     "choose batch-order = shuffled, or one number of words"},
     {[](const T& o) { return o.batch_words.largest() == 0 && o.reproducible_shards > o.batch_sentences; },
      "reproducible-shards = {reproducible-shards} with batch-sentences = {batch-sentences}",
      "some shards would never have a sentence pair", "choose at most as many shards as sentence pairs"},
@@ -144,8 +140,11 @@ void declare(OptionList& options, TrainOptions& o) {
   options.add(
       "batch-order", o.batch_order, kFixed,
       "order of the batches that were sorted by length together: shuffled; by-length, short sentences first, as "
-      "in the paper's code; or curriculum, shuffled, but in the first pass over the corpus long sentences come "
-      "later within every 65536 pairs (Platanios et al. 2019), which helps in the first minutes of a training");
+      "in the paper's code; or curriculum, shuffled, but in the first pass over the corpus (with --shuffle once or "
+      "never in each) long sentences come later "
+      "within every 65536 pairs (Platanios et al. 2019), which helps in the first minutes of a training; a "
+      "--batch-words "
+      "that grows does so from one 65536 pairs to the next");
   options.add("seed", o.seed, kFixed,
               "random seed of the initial parameters, of the order of the data, and of dropout");
   options.add("prefetch", o.prefetch, kFree,

@@ -181,8 +181,7 @@ RunDirectory::RunDirectory(fs::path path, const TrainOptions& options, const Con
     fs::path there = fs::absolute(path_);
     while (!fs::exists(there) && there.has_relative_path()) there = there.parent_path();
     if (!fs::is_directory(there) || ::access(there.c_str(), W_OK) != 0)
-      throw Error("cannot make the folder {}: {} is not a folder that you may write to; choose another --run", path_,
-                  there);
+      throw Error("cannot write to {}: {} is not a folder that you may write to; choose another --run", path_, there);
     return;
   }
   make_folder(checkpoints());

@@ -60,11 +60,11 @@ void Stopping::agreed(const Votes& sums) {
   deadline_near_ = sums[2] > 0;
 }
 
-bool Stopping::should_stop_early() {
+bool Stopping::should_stop_early(bool after_validation) {
   Votes flags = votes();
   p_.communicator.max(std::span<double>(flags));
   signalled_ = signalled_ || flags[0] > 0;
-  time_up_ = time_up_ || flags[1] > 0;
+  time_up_ = time_up_ || (after_validation && flags[1] > 0);
   deadline_near_ = deadline_near_ || flags[2] > 0;
   return signalled_ || deadline_near_;
 }

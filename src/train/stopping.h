@@ -45,9 +45,9 @@ class Stopping {
   Votes votes() const;
   /// Takes the sums of all ranks' votes.
   void agreed(const Votes& sums);
-  /// COLLECTIVE. Checks for signals on all ranks, the deadline and max-minutes. Returns true if the run must stop early,
-  /// for one of the first two.
-  bool should_stop_early();
+  /// COLLECTIVE. Checks for signals on all ranks and for the deadline. Returns true if the run must stop early. After a
+  /// validation also checks max-minutes, because the update that votes on it would be validated as well.
+  bool should_stop_early(bool after_validation = false);
 
   /// The reason to stop at this state, if any.
   std::optional<StopReason> reason(const TrainingState& state) const;

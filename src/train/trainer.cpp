@@ -33,7 +33,10 @@ class Trainer {
     if (root_ && !o_.synchronous_checkpoints) writer_.reserve(checkpoint_source(state_, history_));
     stopping_.should_stop_early();
     for (;;) {
-      if (!stopping_.reason(state_) && p_.validator && plan_.is_due(state_)) validate();
+      if (!stopping_.reason(state_) && p_.validator && plan_.is_due(state_)) {
+        validate();
+        stopping_.should_stop_early(true);
+      }
       if (const auto reason = stopping_.reason(state_)) return finish(*reason);
       if (checkpoint_is_due()) save(o_.synchronous_checkpoints);
       update();
@@ -249,7 +252,6 @@ class Trainer {
     p_.communicator.all_reduce(std::span<double>(agreed));
     result = {agreed[0], agreed[1], agreed[4] > 0, agreed[2], agreed[3]};
     plan_.validated(began, stopping_.elapsed(), result.interrupted, state_);
-    stopping_.should_stop_early();   // max-minutes may have passed, and another update would be validated again
     if (result.interrupted) return;  // the resumed run validates this update
     state_.validated_update = update;
     const double score = result.by(o_.best_metric);

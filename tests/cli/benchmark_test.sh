@@ -95,7 +95,7 @@ is "updates 1 2 1 6 4 0.000093 1800 1800.000" "${together[@]}" --config limit.in
 "$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --tokenizer none --output corpus.h5 \
   >/dev/null
 "$RNNSEARCH" train --corpus corpus.h5 --run run "${tiny[@]:0:8}" --max-updates 1 --threads 1 \
-  --dropout 0.2:0@9 --dropout-kind variational 2>/dev/null
+  --dropout 0.2:0@9 --attention-dropout 0.1 --dropout-kind variational 2>/dev/null
 "$RNNSEARCH" benchmark --config run/config.ini --updates 2 --threads 1 >table || fail "a run's config.ini was refused"
 grep -q 'words per second' table || fail "no table: $(<table)"
 "$RNNSEARCH" benchmark "${tiny[@]}" --updates 1 --machine false --json - >json

@@ -30,7 +30,6 @@ checks 2 "--state is '0'" "${train[@]}" new --state 0
 checks 2 "guided-alignment = 1 with attention = none" "${train[@]}" new --attention none --guided-alignment 1
 checks 2 "reproducible-shards = 3 on 2 ranks" "${train[@]}" new --reproducible-shards 3 --check-ranks 2
 checks 2 "stall-timeout is '0.5'" "${train[@]}" new --stall-timeout 0.5
-checks 2 "batch-order = curriculum" "${train[@]}" new --batch-order curriculum --batch-words 4:9@9
 checks 1 "computed in f32 so far and would go on in bf16" "${train[@]}" former --precision bf16
 checks 1 "text is not a folder that you may write to" "${train[@]}" text/new
 checks 1 "cannot open" "${train[@]}" new --corpus none.h5

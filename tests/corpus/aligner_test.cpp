@@ -9,8 +9,7 @@ namespace {
 
 using Links = std::vector<std::uint32_t>;
 
-Aligner learn(const Aligner::Pairs& text) {
-  double cells = 0;
+Aligner learn(const Aligner::Pairs& text, double cells = 0) {
   for (std::size_t i = 0; i < text.source.size(); ++i)
     cells += static_cast<double>(text.source.length(i) * text.target.length(i));
   return Aligner(text.source.size(), cells, [&](std::uint64_t first, std::uint64_t count) {
@@ -116,6 +115,12 @@ TEST(Aligner, FindsTheLinksOfATextBetterThanIbmModel1) {
   RecordProperty("of_ibm_model_1", std::to_string(theirs));
   EXPECT_LT(ours, 0.1) << "IBM model 1: " << theirs;
   EXPECT_LT(ours, theirs / 2);
+}
+
+TEST(Aligner, LearnsFromAShareOfALongText) {
+  const GoldText text(9000);
+  const Aligner aligner = learn(text.pairs, 3e8);
+  EXPECT_LT(text.alignment_error_rate([&](auto s, auto t) { return aligner.links(s, t).positions; }), 0.1);
 }
 
 TEST(Aligner, GivesTheSameLinksOnAnyNumberOfThreads) {

@@ -31,15 +31,15 @@ class Aligner {
   using Read = std::function<Pairs(std::uint64_t first, std::uint64_t count)>;
   static constexpr std::size_t kBlock = 4096;  // pairs that are read at a time
 
-  /// Learns from this number of pairs, or from blocks that are evenly spread over them if they have more than some
-  /// 150 million pairs of words. cells: pairs of words in all of the text that has_links. Memory: some 40 bytes for each pair of words
-  /// that are candidates for a link, some 10 million of a million pairs of package descriptions and manuals; while these
-  /// are found, for each thread 16 to 32 bytes for some sixteenth of the pairs of words that occur together. Uses all
-  /// threads of base/parallel.h.
+  /// Learns from this number of pairs, or from a share that is spread over them in blocks if they have more than some
+  /// 150 million pairs of words. cells: how many they have, without the sentences that get no links. Memory: some 40
+  /// bytes for each pair of words that are candidates for a link, some 10 million of a million pairs of package
+  /// descriptions and manuals; while these are found, for each thread 16 to 32 bytes for some sixteenth of the pairs of
+  /// words that occur together; 12 bytes for each of 8 million pairs of words. Uses all threads of base/parallel.h.
   Aligner(std::uint64_t pairs, double cells, const Read& read);
 
   /// Whether sentences are learned from and linked: not if one is empty, or if they have more than 2^20 pairs of words,
-  /// such as 1,024 words on either side.
+  /// such as 1,025 words on either side.
   static bool has_links(std::span<const WordId> source, std::span<const WordId> target);
 
   struct Links {
@@ -47,8 +47,8 @@ class Aligner {
     std::vector<std::uint32_t> positions;
     /// How many times as likely the words of each side are given the other side as by their frequency in the text: the
     /// geometric mean over the words of both sides; infinite if there can be no links. A word counts as at least kNull,
-    /// so that a word that was never seen beside the others says little. Most sentences that do not belong together
-    /// have less than 1.
+    /// so that a word that was never seen beside the others says little. Many sentences that do not belong
+    /// together have less than 1, and most less than 2.
     double likelihood_ratio = std::numeric_limits<double>::infinity();
   };
   /// Thread-safe.

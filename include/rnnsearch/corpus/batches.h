@@ -56,7 +56,7 @@ struct BatchOptions {
   bool shuffle = true;          // shuffle the pairs; false: use the order of the corpus
   bool reshuffle = true;        // shuffle each epoch anew; false: use the order of epoch 0 in all epochs (paper, B.2)
   bool shuffle_batches = true;  // shuffle the batches of a pool; false: short sentences first (GroundHog)
-  bool curriculum = false;      // let long sentences come later in each window of epoch 0
+  bool curriculum = false;      // let long sentences come later in each window, of epoch 0 if reshuffle
   bool prefetch = true;         // read the next window in the background; this does not change the batches
   std::uint64_t sampled_softmax = 0;  // if not 0, the number of target words of BatchSlice::sample
 };

@@ -181,10 +181,11 @@ struct ModelOptions {
   /// The standard deviation of these distributions (released code: 0.01).
   double initial_deviation = 0.01;
 
-  bool drops() const {
-    return dropout.largest() > 0 || attention_dropout.largest() > 0 || source_word_dropout.largest() > 0 ||
-           target_word_dropout.largest() > 0;
+  /// Whether training drops units or words at some time; dropout_kind says how.
+  bool drops_units() const {
+    return dropout.largest() > 0 || source_word_dropout.largest() > 0 || target_word_dropout.largest() > 0;
   }
+  bool drops() const { return drops_units() || attention_dropout.largest() > 0; }
   bool right_to_left() const { return target_direction == TargetDirection::kRightToLeft; }
   bool attends() const { return attention != Attention::kNone; }
   bool bidirectional() const { return encoder == Encoder::kBidirectional || (encoder == Encoder::kAuto && attends()); }

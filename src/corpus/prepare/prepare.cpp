@@ -391,7 +391,7 @@ void declare(OptionList& options, CleaningOptions& o) {
       "drop-unlikely", o.drop_unlikely, within(0, 1e6),
       "with --learn-alignments: drop pairs whose words are, given the other side, on average less than this "
       "many times as likely as by their frequency; 0: none. Of 60000 pairs, 2 drops three in four of those that do not "
-      "belong together; fewer pairs need more. Vocabularies are made before");
+      "belong together; fewer pairs need more. Vocabularies are made before pairs are dropped");
   options.add("source-script", o.source_script, Placeholder{"SCRIPT"},
               "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, Cyrl) or by "
               "a language code (ru, ja); digits, punctuation and symbols do not count");
