@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <sstream>
@@ -49,11 +50,19 @@ std::string boot_id() {
 }
 
 std::string allowed_cpu_list() {
-  std::ifstream status("/proc/self/status");
-  for (std::string name, list; status >> name;) {
-    if (name == "Cpus_allowed_list:") return status >> list ? list : "";
+  std::ifstream status("/proc/self/status"), system("/sys/devices/system/cpu/online");
+  std::string name, list, online;
+  while (status >> name && name != "Cpus_allowed_list:") {
   }
-  return "";
+  status >> list;
+  if (!(system >> online)) return list;
+  // Linux also allows CPUs that are offline, or that a virtual machine may get later.
+  const std::set<int> there = cpus_of(online), allowed = cpus_of(list);
+  if (std::ranges::includes(there, allowed)) return list;
+  std::string both;
+  for (const int cpu : allowed)
+    if (there.contains(cpu)) (both += both.empty() ? "" : ",") += std::to_string(cpu);
+  return both;
 }
 
 std::set<int> cpus_of(const std::string& list) {

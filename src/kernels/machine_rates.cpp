@@ -104,8 +104,9 @@ ProductRates measure_products(std::size_t threads) {
 
 double measure_memory(std::size_t threads) {
   assert(threads >= 1 && threads <= thread_count());
-  constexpr std::size_t kBytes = 128 << 20;  // of an array of all threads together
-  const std::size_t count = kBytes / sizeof(float) / threads;
+  constexpr std::size_t kBytes = 128 << 20;     // of an array of all threads together
+  constexpr std::size_t kLeastBytes = 8 << 20;  // of a thread's, more than its share of any cache
+  const std::size_t count = std::max(kBytes / threads, kLeastBytes) / sizeof(float);
   std::vector<Buffer<float>> arrays(3 * threads);
   // Each thread writes its part first, because memory that was never written is one shared page.
   parallel_for(threads, [&](std::size_t thread) {

@@ -134,7 +134,7 @@ std::string reason() {
     const int number = std::atoi(complaint.c_str() + at + std::strlen("errno = "));
     text = std::strerror(number);
     if (number == ENOSPC || number == EDQUOT) text += "; free some space there or choose another folder";
-    if (complaint.find("lock") != std::string::npos)
+    if (complaint.starts_with("unable to lock"))
       text = "it cannot be locked (" + text +
              "); if another process holds it, wait; if the file system has no locks, set "
              "HDF5_USE_FILE_LOCKING=FALSE";

@@ -60,6 +60,10 @@ TEST_F(BFloat16, PassesInfinityAndNanOn) {
     multiply({a.data(), 1, 4}, {one.data(), 4, 1}, {&c, 1, 1});
     EXPECT_FALSE(std::isfinite(c));
   }
+  const std::vector<float> below_normal(4, 0x1.fffep-127F), large(4, 0x1p126F);  // rounding would make it normal
+  float c = 1;
+  multiply({below_normal.data(), 1, 4}, {large.data(), 4, 1}, {&c, 1, 1});
+  EXPECT_EQ(c, 0) << "a number below the smallest normal one counts as 0";
 }
 
 TEST(Precision, HasNames) {

@@ -247,6 +247,8 @@ void pack_panel_transposed(std::size_t count, std::size_t depth, const float* b,
 void round_pairs(std::size_t width, std::size_t depth, float* values) {
   if (depth % 2 == 1) std::fill_n(values + depth * width, width, 0.0F);
   const auto rounded = [](float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if ((bits & 0x7f800000) == 0) return std::bit_cast<float>(bits & 0x80000000);
     return std::bit_cast<float>(static_cast<std::uint32_t>(nearest_bfloat16(value).bits) << 16);
   };
   for (std::size_t k = 0; k < depth; k += 2) {
