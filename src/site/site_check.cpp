@@ -334,21 +334,21 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
     for (const auto& [kind, host] : hosts) kinds.push_back(fmt::format("{} has {}", host, kind));
     return {Level::kWarning, topic, "differs: " + listed(std::move(kinds)), next_step};
   };
-  std::string common = "avx512";  // the best that all can do
-  for (const auto& rank : ranks) {
-    if (rank.instruction_set == "sse2" || common == "sse2") {
-      common = "sse2";
-    } else if (rank.instruction_set == "avx2") {
-      common = "avx2";
-    }
-  }
+  auto instructions = finding(
+      "instructions", [](const NodeFacts& rank) { return rank.instruction_set; },
+      "ask for hosts of one kind: training refuses to mix SSE2 with others, whose sums have other last digits");
+  // AVX2 and AVX-512 give the same bits, and so do AVX512-BF16 and its emulation; SSE2 and AMX give others.
+  if (std::ranges::none_of(ranks, [](const NodeFacts& rank) { return rank.instruction_set == "sse2"; }))
+    instructions = {Level::kOk, instructions.topic, instructions.text, ""};
+  const bool amx = std::ranges::any_of(ranks, [](const NodeFacts& rank) { return rank.bfloat16_unit == "amx"; });
   return {
-      finding(
-          "instructions", [](const NodeFacts& rank) { return rank.instruction_set; },
-          fmt::format("for the same bits whichever host computes what, set RNNSEARCH_SIMD={} on all", common)),
+      std::move(instructions),
       finding(
           "bfloat16", [](const NodeFacts& rank) { return rank.bfloat16_unit.empty() ? "none" : rank.bfloat16_unit; },
-          "ask for hosts of one kind, or train with --precision f32: a run in bf16 is rejected on these hosts")};
+          amx ? "ask for hosts of one kind, train with --precision f32, or set RNNSEARCH_SIMD=avx512 on all: a run "
+                "in bf16 is rejected on these hosts"
+              : "ask for hosts of one kind, or train with --precision f32: a host without a unit emulates bf16, "
+                "and all others wait for it")};
 }
 
 std::vector<double> clocks_ahead(const comm::Communicator& communicator) {

@@ -113,7 +113,7 @@ void add_precision(Options& options, std::string& precision, ModelUse use) {
   precision = "auto";
   std::string help =
       "precision of the matrix products. f32: float32; bf16: factors rounded to bfloat16, sums in float32; auto: bf16 "
-      "where the processor multiplies it faster, otherwise f32";
+      "where the processors of all ranks multiply it faster, otherwise f32";
   std::vector<std::string> choices = {"f32", "bf16", "auto"};
   if (use == ModelUse::kTraining) {
     help += "; a resumed run keeps the precision of its checkpoint";
@@ -125,8 +125,11 @@ void add_precision(Options& options, std::string& precision, ModelUse use) {
 }
 
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& communicator) {
-  const std::string agreed =
-      comm::at_root(communicator, [&] { return kernels::name_of(kernels::precision_of(asked)); });
+  const auto wished = communicator.gather(kernels::name_of(kernels::precision_of(asked)));
+  const std::string agreed = comm::at_root(communicator, [&]() -> std::string {
+    const bool all = std::ranges::count(wished, wished.front()) == std::ssize(wished);
+    return all ? wished.front() : "f32";  // auto, and bf16 would be emulated somewhere
+  });
   kernels::set_precision(kernels::precision_of(agreed));
   const auto hosts = communicator.hosts(), names = communicator.gather(kernels::arithmetic());
   comm::root_does(communicator, [&] {
