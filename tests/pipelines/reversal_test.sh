@@ -6,7 +6,7 @@ set -euo pipefail
 source "$SOURCE/tests/train/support.sh"
 run() { "$SOURCE/pipelines/reversal/run.sh" "$@"; }
 tiny=(-- --embedding 8 --state 8 --alignment 8 --batch-sentences 4 --validate-every 0)
-few=(--systems "replication seq2seq" --max-length 6 --updates 12 --folder few,er)
+few=(--systems "replication seq2seq" --max-length 6 --updates 12 --folder "few,er")
 
 # Too few updates to learn the task: all results are made, and the exit code is 1.
 code_of run --rounds 2 "${few[@]}" "${tiny[@]}" >out 2>&1
