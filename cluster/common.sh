@@ -52,7 +52,10 @@ value_of() {
 setting_of() {
   local value config
   value=$(value_of "$@") config=$(value_of config "${@:2}")
-  [[ -n $value || ! -r $config ]] || value=$(sed -n "s/^[[:space:]]*$1[[:space:]]*=[[:space:]]*//p" -- "$config" | tail -n 1)
+  if [[ -z $value && -f $config ]]; then
+    value=$(sed -n "s/[[:space:]]#.*//; s/[[:space:]]*$//; s/^[[:space:]]*$1[[:space:]]*=[[:space:]]*//p" -- "$config" | tail -n 1)
+    [[ $value != [\"\']* ]] || value=${value:1:-1}
+  fi
   printf '%s' "$value"
 }
 

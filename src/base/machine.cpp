@@ -1,5 +1,6 @@
 #include "rnnsearch/base/machine.h"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,19 +51,20 @@ std::string boot_id() {
 }
 
 std::string allowed_cpu_list() {
-  std::ifstream status("/proc/self/status"), system("/sys/devices/system/cpu/online");
-  std::string name, list, online;
+  std::ifstream status("/proc/self/status");
+  std::string name, list, active;
   while (status >> name && name != "Cpus_allowed_list:") {
   }
   status >> list;
-  if (!(system >> online)) return list;
-  // Linux also allows CPUs that are offline, or that a virtual machine may get later.
-  const std::set<int> there = cpus_of(online), allowed = cpus_of(list);
-  if (std::ranges::includes(there, allowed)) return list;
-  std::string both;
+  // The list also has CPUs that are offline, or that a virtual machine may get later.
+  std::array<cpu_set_t, 8> mask{};
+  if (::sched_getaffinity(0, sizeof mask, mask.data()) != 0) return list;
+  const std::set<int> allowed = cpus_of(list);
+  const auto is_active = [&](int cpu) { return CPU_ISSET_S(static_cast<std::size_t>(cpu), sizeof mask, mask.data()); };
+  if (std::ranges::all_of(allowed, is_active)) return list;
   for (const int cpu : allowed)
-    if (there.contains(cpu)) (both += both.empty() ? "" : ",") += std::to_string(cpu);
-  return both;
+    if (is_active(cpu)) (active += active.empty() ? "" : ",") += std::to_string(cpu);
+  return active;
 }
 
 std::set<int> cpus_of(const std::string& list) {

@@ -200,24 +200,14 @@ struct Aligner::Expectations {
   std::array<double, 2> slope{}, curvature{};
   // of one pair
   Cells cells;
-
-  void clear() {
-    counts.clear();
-    for (auto& words : null_counts) words.clear();
-    slope = curvature = {};
-  }
 };
 
 Aligner::Aligner(std::uint64_t pairs, double cells, const Read& read) {
-  const std::uint64_t all_blocks = ceil_div(pairs, std::uint64_t{kBlock});
-  const double share = std::min(1.0, kMostCells / cells);
-  const auto learned = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all_blocks)));
   std::vector<std::uint64_t> blocks;
-  for (std::uint64_t k = 0; k < learned; ++k) blocks.push_back(k * all_blocks / learned * kBlock);
-  // Fewer pairs of each block, so that one of long sentences is not too much.
-  const auto most = share < 1 ? static_cast<std::uint64_t>(share * static_cast<double>(pairs)) / learned + 1 : kBlock;
+  for (std::uint64_t first = 0; first < pairs; first += kBlock) blocks.push_back(first);
+  const auto most = static_cast<std::uint64_t>(std::ceil(std::min(1.0, kMostCells / cells) * double{kBlock}));
   const auto block = [&](std::uint64_t first) {
-    const Pairs texts = read(first, std::min<std::uint64_t>({most, kBlock, pairs - first}));
+    const Pairs texts = read(first, std::min(most, pairs - first));
     Pairs linked;
     for (std::size_t i = 0; i < texts.source.size(); ++i) {
       if (!has_links(texts.source[i], texts.target[i])) continue;
@@ -232,17 +222,15 @@ Aligner::Aligner(std::uint64_t pairs, double cells, const Read& read) {
     for (const std::uint64_t first : blocks) {
       const Pairs texts = block(first);
       for (std::size_t begin = 0, end = 0; begin < texts.source.size(); begin = end) {
-        std::size_t together = 0;
-        for (; end < texts.source.size() && together < kMostTogether; ++end)
+        for (std::size_t together = 0; end < texts.source.size() && together < kMostTogether; ++end)
           together += texts.source.length(end) * texts.target.length(end);
         all.resize(ceil_div(end - begin, kPiece));
         parallel_for(all.size(), [&](std::size_t piece) {
-          all[piece].clear();
+          all[piece] = {};  // or the memory of long sentences would stay
           for (std::size_t i = begin + piece * kPiece; i < std::min(end, begin + (piece + 1) * kPiece); ++i)
             expect(texts.source[i], texts.target[i], all[piece]);
         });
         add(all);
-        if (together >= kMostTogether) all.clear();  // the memory of long sentences
       }
     }
     maximise();

@@ -347,8 +347,8 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
           "bfloat16", [](const NodeFacts& rank) { return rank.bfloat16_unit.empty() ? "none" : rank.bfloat16_unit; },
           amx ? "ask for hosts of one kind, train with --precision f32, or set RNNSEARCH_SIMD=avx512 on all: a run "
                 "in bf16 is rejected on these hosts"
-              : "ask for hosts of one kind, or train with --precision f32: a host without a unit emulates bf16, "
-                "and all others wait for it")};
+              : "ask for hosts of one kind, or train with --precision f32: with --precision bf16 a host without a unit "
+                "emulates it, and all others wait")};
 }
 
 std::vector<double> clocks_ahead(const comm::Communicator& communicator) {

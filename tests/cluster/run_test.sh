@@ -156,7 +156,7 @@ check "a translation that fails" 1 "launch rnnsearch ${translate[*]}" CODE=1 -- 
 check "by hand" 85 "launch rnnsearch ${translate[*]}" CODE=85 SUBMITTED_JOB= -- "${translate[@]}"
 check "its result is its output" 0 "launch rnnsearch translate --output $PWD/out" -- --result out translate
 rescore="launch rnnsearch rescore --list l"
-echo 'weights = w' >w.ini
+echo 'weights = "w" # learned' >w.ini
 check "the result of rescore" 0 "$rescore --config w.ini --output $PWD/out" -- --result out rescore --list l --config w.ini
 check "the result of rescore, a list" 0 "$rescore --n-best-output $PWD/out" -- --result out rescore --list l
 check "a result in JSON" 0 "launch rnnsearch score --json -" -- --result out score --json -

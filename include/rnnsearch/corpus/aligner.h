@@ -31,11 +31,12 @@ class Aligner {
   using Read = std::function<Pairs(std::uint64_t first, std::uint64_t count)>;
   static constexpr std::size_t kBlock = 4096;  // pairs that are read at a time
 
-  /// Learns from this number of pairs, or from a share that is spread over them in blocks if they have more than some
-  /// 150 million pairs of words. cells: how many they have, without the sentences that get no links. Memory: some 40
-  /// bytes for each pair of words that are candidates for a link, some 10 million of a million pairs of package
-  /// descriptions and manuals; while these are found, for each thread 16 to 32 bytes for some sixteenth of the pairs of
-  /// words that occur together; 12 bytes for each of 8 million pairs of words. Uses all threads of base/parallel.h.
+  /// Learns from this number of pairs, or, if they have more than some 150 million pairs of words, from the first pairs
+  /// of each kBlock, so that it is about as many. cells: how many they have, without the sentences that get no links.
+  /// Memory: some 40 bytes for each pair of words that are candidates for a link, some 10 million of a million pairs of
+  /// package descriptions and manuals; while these are found, for each thread 16 to 32 bytes for some sixteenth of the
+  /// pairs of words that occur together; up to 24 bytes for each of 8 million pairs of words. Uses all threads of
+  /// base/parallel.h.
   Aligner(std::uint64_t pairs, double cells, const Read& read);
 
   /// Whether sentences are learned from and linked: not if one is empty, or if they have more than 2^20 pairs of words,

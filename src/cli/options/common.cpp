@@ -113,7 +113,7 @@ void add_precision(Options& options, std::string& precision, ModelUse use) {
   precision = "auto";
   std::string help =
       "precision of the matrix products. f32: float32; bf16: factors rounded to bfloat16, sums in float32; auto: bf16 "
-      "where the processors of all ranks multiply it faster, otherwise f32";
+      "where the processors of all ranks multiply it faster, in the same way, otherwise f32";
   std::vector<std::string> choices = {"f32", "bf16", "auto"};
   if (use == ModelUse::kTraining) {
     help += "; a resumed run keeps the precision of its checkpoint";
@@ -125,10 +125,11 @@ void add_precision(Options& options, std::string& precision, ModelUse use) {
 }
 
 kernels::Precision set_precision(const std::string& asked, const comm::Communicator& communicator) {
-  const auto wished = communicator.gather(kernels::name_of(kernels::precision_of(asked)));
+  const auto units = communicator.gather(kernels::bfloat16_pays() ? std::string(kernels::bfloat16_unit()) : "");
   const std::string agreed = comm::at_root(communicator, [&]() -> std::string {
-    const bool all = std::ranges::count(wished, wished.front()) == std::ssize(wished);
-    return all ? wished.front() : "f32";  // auto, and bf16 would be emulated somewhere
+    // With auto no rank emulates bf16, and none computes it otherwise than the others.
+    const bool one_kind = std::ranges::count(units, units.front()) == std::ssize(units);
+    return asked == "auto" && !one_kind ? "f32" : kernels::name_of(kernels::precision_of(asked));
   });
   kernels::set_precision(kernels::precision_of(agreed));
   const auto hosts = communicator.hosts(), names = communicator.gather(kernels::arithmetic());
