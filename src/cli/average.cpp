@@ -67,8 +67,7 @@ std::unique_ptr<Invocation> make_average() {
        "Writes the mean of the parameters of several checkpoints of one training, which often translates better than "
        "each of them. Every command accepts the result, train as --initial-model: a training cannot resume from it, "
        "because optimizer states are not averaged. Give either the checkpoints, or a run and the number of its newest "
-       "checkpoints to "
-       "use.",
+       "checkpoints to use.",
        "--run runs/small --last 5 --output mean.h5"},
       declare, check, work);
 }

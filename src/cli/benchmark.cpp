@@ -88,9 +88,10 @@ void declare(Options& options, BenchmarkSettings& s) {
   options.add("decode", s.decode, kBasic,
               "time translation instead of training; every translation is --target-length words long, because an "
               "untrained model does not end sentences");
-  options.add("machine", s.machine, kNotRecorded,
-              "afterwards measure the machine's rates of matrix products, memory and all-reduces, which takes about "
-              "three seconds and 384 MiB for each rank, and show how close each phase of an update comes to them");
+  options.add(
+      "machine", s.machine, kNotRecorded,
+      "afterwards measure the machine's rates of matrix products, memory and all-reduces, which takes about "
+      "three seconds and at least 384 MiB for each rank, and show how close each phase of an update comes to them");
   options.add("beam", s.search.beam, within(1, 1000), "beam width for --decode; 1 is greedy search");
   options.add("latency-sentences", s.latency_sentences, within(0, 1e6),
               "with --decode: afterwards translate this number of sentences one at a time, and report the median and "

@@ -141,10 +141,8 @@ void declare(OptionList& options, TrainOptions& o) {
       "batch-order", o.batch_order, kFixed,
       "order of the batches that were sorted by length together: shuffled; by-length, short sentences first, as "
       "in the paper's code; or curriculum, shuffled, but in the first pass over the corpus (with --shuffle once or "
-      "never in each) long sentences come later "
-      "within every 65536 pairs (Platanios et al. 2019), which helps in the first minutes of a training; a "
-      "--batch-words "
-      "that grows does so from one 65536 pairs to the next");
+      "never in each) long sentences come later within every 65536 pairs (Platanios et al. 2019), which helps in the "
+      "first minutes of a training; batches that grow then do so from one 65536 pairs to the next");
   options.add("seed", o.seed, kFixed,
               "random seed of the initial parameters, of the order of the data, and of dropout");
   options.add("prefetch", o.prefetch, kFree,

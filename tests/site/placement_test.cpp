@@ -185,7 +185,7 @@ TEST(SiteCheck, WarnsOfHostsThatComputeDifferently) {
   EXPECT_EQ(processor_findings({kA, {"d", "sse2", "", 8}})[0].level, Level::kWarning);
   EXPECT_EQ(findings[1].level, Level::kWarning);
   EXPECT_THAT(findings[1].text, AllOf(HasSubstr("a has amx"), HasSubstr("c has none")));
-  EXPECT_THAT(findings[1].next_step, HasSubstr("a run in bf16 is rejected"));
+  EXPECT_THAT(findings[1].next_step, AllOf(HasSubstr("--precision f32"), HasSubstr("a run in bf16 is rejected")));
 }
 
 TEST(SiteCheck, WarnsOfClocksThatAreApart) {

@@ -15,7 +15,7 @@ std::string host_name();
 /// several. Empty if the system does not tell it.
 std::string boot_id();
 
-/// The CPUs that this process may use, as Linux lists them: "0-3,8"; empty if /proc does not tell.
+/// The CPUs that are online and that this process may use: "0-3,8"; empty if Linux does not tell.
 std::string allowed_cpu_list();
 /// The CPUs of such a list.
 std::set<int> cpus_of(const std::string& list);

@@ -47,9 +47,9 @@ class Aligner {
     /// Source word, target word, source word, target word, ... from 0 and in ascending order.
     std::vector<std::uint32_t> positions;
     /// How many times as likely the words of each side are given the other side as by their frequency in the text: the
-    /// geometric mean over the words of both sides; infinite if there can be no links. A word counts as at least kNull,
-    /// so that a word that was never seen beside the others says little. Many sentences that do not belong
-    /// together have less than 1, and most less than 2.
+    /// geometric mean over the words of both sides; infinite if there can be no links. A word counts as at least 0.08,
+    /// so that one that was never seen beside the others says little. Many sentences that do not belong together have
+    /// less than 1, and most less than 2.
     double likelihood_ratio = std::numeric_limits<double>::infinity();
   };
   /// Thread-safe.

@@ -21,7 +21,8 @@ ProductRates measure_products(std::size_t threads);
 
 /// Bytes a second between memory and this number of threads at the same time: two arrays are read and a third one is
 /// written, of 128 MiB each (the triad of McCalpin's STREAM benchmark, 1995; what the processor reads before it writes
-/// is not counted). Takes about 0.5 s and 384 MiB (24 for each thread beyond 16). REQUIRES: 1 <= threads <= thread_count().
+/// is not counted). Takes about 0.5 s and 384 MiB, or 24 MiB a thread if that is more. REQUIRES: 1 <= threads <=
+/// thread_count().
 double measure_memory(std::size_t threads);
 
 }  // namespace rnnsearch::kernels

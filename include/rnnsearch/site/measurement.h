@@ -40,7 +40,7 @@ struct Machine {
   double memory = 0;             // bytes a second between memory and all threads of all ranks
   double sum = 0;                // bytes a second that each rank sends in an all-reduce; 0: there is one rank
 };
-/// COLLECTIVE. Takes some three seconds, and 384 MiB for each rank. Every rank gets the same figures.
+/// COLLECTIVE. Takes some three seconds, and at least 384 MiB for each rank. Every rank gets the same figures.
 Machine measure_machine(const comm::Communicator& communicator);
 
 /// The times of sentences that are translated one at a time, and the rates of the same sentences in larger batches.
