@@ -50,15 +50,15 @@ std::string boot_id() {
   return id;
 }
 
-std::string allowed_cpu_list() {
-  std::ifstream status("/proc/self/status");
+std::string allowed_cpu_list(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
   std::string name, list, active;
   while (status >> name && name != "Cpus_allowed_list:") {
   }
   status >> list;
   // The list also has CPUs that are offline, or that a virtual machine may get later.
   std::array<cpu_set_t, 8> mask{};
-  if (::sched_getaffinity(0, sizeof mask, mask.data()) != 0) return list;
+  if (::sched_getaffinity(process, sizeof mask, mask.data()) != 0) return list;
   const std::set<int> allowed = cpus_of(list);
   const auto is_active = [&](int cpu) { return CPU_ISSET_S(static_cast<std::size_t>(cpu), sizeof mask, mask.data()); };
   if (std::ranges::all_of(allowed, is_active)) return list;

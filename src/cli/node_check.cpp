@@ -1,7 +1,5 @@
 #include "rnnsearch/cli/command.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
@@ -33,11 +31,8 @@ std::size_t number_set(const char* name) {
 }
 
 site::NodeFacts own_facts(const comm::Communicator& communicator) {
-  const std::size_t granted = number_set("SLURM_CPUS_ON_NODE");
-  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
   return {communicator.hosts()[static_cast<std::size_t>(communicator.rank())], std::string(kernels::instruction_set()),
-          std::string(kernels::bfloat16_unit()),
-          granted > 0 ? granted : static_cast<std::size_t>(std::max(0L, online))};
+          std::string(kernels::bfloat16_unit())};
 }
 
 std::string line_of(const Finding& finding) {
@@ -93,7 +88,11 @@ int work(const Options&, Settings& s, const comm::Communicator& communicator) {
                        "RANKS_PER_NODE and CPUS_PER_RANK of cluster/site.sh; {})",
                        comm::library_is_open_mpi() ? "mpirun --map-by numa:PE=N" : "mpiexec -bind-to numa")});
     }
-    add(site::cpus_findings(facts, cpus_by_host(places)));
+    if (const auto sentence = idle_cpus(places); !sentence.empty()) {
+      findings.push_back(
+          {Level::kWarning, "threads", sentence,
+           fmt::format("start the ranks with {}; with SLURM, state --cpus-per-task", comm::launch_without_binding())});
+    }
     add(site::processor_findings(facts));
     if (site::host_count(facts) > 1) findings.push_back(site::clock_finding(facts, ahead));
   }

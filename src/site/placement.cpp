@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/base/packed.h"
 #include "rnnsearch/base/printable.h"
+#include "rnnsearch/comm/launch.h"
 #include "rnnsearch/comm/meet.h"
 
 namespace rnnsearch::site {
@@ -67,6 +70,14 @@ std::string line_of(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::getline(stream, line);
   return line;
+}
+
+/// For RankPlace::cpus_of_job. The launcher is the parent of this process, which it has bound to some CPUs.
+std::size_t cpus_of_job() {
+  if (!comm::this_launch().by_launcher) return 0;
+  const char* const granted = std::getenv("SLURM_CPUS_ON_NODE");
+  std::size_t cpus = 0;
+  return granted && value::read(granted, cpus) ? cpus : cpus_of(allowed_cpu_list(::getppid())).size();
 }
 
 /// "16 threads on 8 cores, CPUs 0-7,16-23 (NUMA domain 0)", which several ranks separate by "|".
@@ -199,6 +210,7 @@ Placement settle_threads(const comm::Communicator& communicator, std::size_t thr
       communicator,
       [&] {
         RankPlace own{.host = "", .threads = threads, .cpus = allowed_cpu_list(), .quota = cpu_quota()};
+        own.cpus_of_job = cpus_of_job();
         own.boot = boot_id();
         locate(own, "/sys/devices/system");
         return packed(own);
@@ -250,6 +262,20 @@ std::string threads_beyond_quota(const std::vector<RankPlace>& places) {
   return "";
 }
 
+std::string idle_cpus(const std::vector<RankPlace>& places) {
+  const std::vector<std::size_t> counts = cpus_by_host(places);
+  std::vector<std::string> hosts;
+  for (const RankPlace& place : places) {
+    if (std::ranges::find(hosts, place.host) != hosts.end()) continue;
+    const std::size_t usable = counts[hosts.size()];
+    hosts.push_back(place.host);
+    if (place.cpus_of_job <= usable) continue;
+    return fmt::format("{} has {} for this job, and its {} may use {}", place.host, counted(place.cpus_of_job, "CPU"),
+                       counted(std::ranges::count(places, place.host, &RankPlace::host), "rank"), usable);
+  }
+  return "";
+}
+
 std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places) {
   std::vector<std::string> sentences{threads_beyond_cores(places), threads_beyond_quota(places)};
   const auto wide = std::find_if(places.begin(), places.end(),
@@ -278,9 +304,8 @@ std::vector<std::string> describe(const std::vector<RankPlace>& places) {
   if (hosts.size() > 1 && hosts.size() < places.size() && comm::ranks_of_each_host(host_of_rank) == 1) {
     lines.push_back(
         "[comm] warning: gradients cross the network before they are summed within a host, because hosts have "
-        "different "
-        "numbers of ranks or their ranks do not follow one another; start as many ranks on each host, host by host "
-        "(mpirun --map-by slot, srun --distribution=block)");
+        "different numbers of ranks or their ranks do not follow one another; start as many ranks on each host, host "
+        "by host (mpirun --map-by slot, srun --distribution=block)");
   }
   if (const std::string sentence = oversubscription(places); !sentence.empty()) {
     lines.push_back(fmt::format("[comm] warning: {}; {}", sentence, remedy()));

@@ -307,22 +307,6 @@ Finding ranks_finding(const std::vector<NodeFacts>& ranks, std::size_t tasks, co
   return {Level::kOk, "ranks", text, ""};
 }
 
-std::vector<Finding> cpus_findings(const std::vector<NodeFacts>& ranks, const std::vector<std::size_t>& cpus_allowed) {
-  std::vector<Finding> findings;
-  const auto hosts = hosts_of(ranks);
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const auto first =
-        std::find_if(ranks.begin(), ranks.end(), [&](const auto& rank) { return rank.host == hosts[i].first; });
-    if (first->cpus_expected <= cpus_allowed[i]) continue;
-    findings.push_back(
-        {Level::kWarning, "threads",
-         fmt::format("{} has {} for this job, and its {} may use {}", hosts[i].first,
-                     counted(first->cpus_expected, "CPU"), counted(hosts[i].second, "rank"), cpus_allowed[i]),
-         "start the ranks with " + comm::launch_without_binding() + "; with SLURM, state --cpus-per-task"});
-  }
-  return findings;
-}
-
 std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
   const auto finding = [&](const char* topic, const std::function<std::string(const NodeFacts&)>& of,
                            const std::string& next_step) -> Finding {

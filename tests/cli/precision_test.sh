@@ -66,6 +66,11 @@ for command in "$(arguments two 2)" \
   is "warnings of $command" "$(lines "$warning" two.log)" $expected
 done
 grep -q ", $bf16" benchmark.out || fail "the benchmark does not say bf16: $(<benchmark.out)"
+if grep -qw avx512_bf16 /proc/cpuinfo; then
+  score=(score --model whole --source text/dev.source --target text/dev.target --precision bf16 --threads 1)
+  "$MPIEXEC" -n 1 env RNNSEARCH_SIMD=avx512 "$RNNSEARCH" "${score[@]}" : -n 1 env RNNSEARCH_SIMD=avx2 "$RNNSEARCH" "${score[@]}" >two.out 2>two.log
+  is "warnings of emulation on rank 1 alone" "$(lines "^\[rnnsearch\] rank 1 on .*${warning#*] }" two.log)" 1
+fi
 # int8: only trained models; the same scores with and without a unit, near those of float32, and one warning without
 "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision int8 >score-int8 2>log
 RNNSEARCH_SIMD=avx2 "$RNNSEARCH" score --model whole --source text/dev.source --target text/dev.target --precision int8 \

@@ -155,7 +155,7 @@ TEST_F(Topology, NamesBindingsThatAreSlow) {
   EXPECT_THAT(slow_bindings({{"a", 8, "0-3"}}), IsEmpty());  // cores not known
 }
 
-const NodeFacts kA{"a", "avx512", "amx", 64}, kB{"b", "avx512", "amx", 64}, kOlder{"c", "avx2", "", 32};
+const NodeFacts kA{"a", "avx512", "amx"}, kB{"b", "avx512", "amx"}, kOlder{"c", "avx2", ""};
 
 TEST(SiteCheck, CountsRanksByHost) {
   const auto finding = ranks_finding({kA, kA, kB}, 0, "MPI 1");
@@ -166,14 +166,15 @@ TEST(SiteCheck, CountsRanksByHost) {
   EXPECT_THAT(ranks_finding({kA, kA}, 8, "").text, HasSubstr("SLURM granted 8 tasks"));
 }
 
-TEST(SiteCheck, WarnsOfCpusThatNoRankMayUse) {
-  EXPECT_THAT(cpus_findings({kA, kA, kB}, {64, 64}), IsEmpty());
-  const auto findings = cpus_findings({kA, kA, kB}, {2, 64});
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].level, Level::kWarning);
-  EXPECT_EQ(findings[0].text, "a has 64 CPUs for this job, and its 2 ranks may use 2");
-  EXPECT_THAT(findings[0].next_step,
-              HasSubstr(comm::library_is_open_mpi() ? "mpirun --bind-to none" : "mpiexec -bind-to none"));
+TEST_F(Topology, NamesCpusThatNoRankMayUse) {
+  std::vector<RankPlace> places{place(1, "0"), place(1, "1"), place(8, "0-7", "b")};
+  EXPECT_EQ(idle_cpus(places), "") << "not known";
+  for (auto& place : places) place.cpus_of_job = 8;
+  EXPECT_EQ(idle_cpus(places), "a has 8 CPUs for this job, and its 2 ranks may use 2");
+  std::swap(places[0], places[2]);
+  EXPECT_EQ(idle_cpus(places), "a has 8 CPUs for this job, and its 2 ranks may use 2");
+  places[1].cpus = "1-7", places[2].cpus = "0";
+  EXPECT_EQ(idle_cpus(places), "");
 }
 
 TEST(SiteCheck, WarnsOfHostsThatComputeDifferently) {
@@ -182,7 +183,7 @@ TEST(SiteCheck, WarnsOfHostsThatComputeDifferently) {
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].level, Level::kOk) << "their bits are the same";
   EXPECT_THAT(findings[0].text, AllOf(HasSubstr("a has avx512"), HasSubstr("c has avx2")));
-  EXPECT_EQ(processor_findings({kA, {"d", "sse2", "", 8}})[0].level, Level::kWarning);
+  EXPECT_EQ(processor_findings({kA, {"d", "sse2", ""}})[0].level, Level::kWarning);
   EXPECT_EQ(findings[1].level, Level::kWarning);
   EXPECT_THAT(findings[1].text, AllOf(HasSubstr("a has amx"), HasSubstr("c has none")));
   EXPECT_THAT(findings[1].next_step, AllOf(HasSubstr("--precision f32"), HasSubstr("a run in bf16 is rejected")));

@@ -2,6 +2,8 @@
 // container or a batch system grants, which the set does not show.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -15,8 +17,8 @@ std::string host_name();
 /// several. Empty if the system does not tell it.
 std::string boot_id();
 
-/// The CPUs that are online and that this process may use: "0-3,8"; empty if Linux does not tell.
-std::string allowed_cpu_list();
+/// The CPUs that are online and that a process may use, by default this one: "0-3,8"; empty if Linux does not tell.
+std::string allowed_cpu_list(pid_t process = ::getpid());
 /// The CPUs of such a list.
 std::set<int> cpus_of(const std::string& list);
 

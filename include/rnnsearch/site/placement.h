@@ -20,11 +20,12 @@ struct RankPlace {
   std::string cores = "";         // of these CPUs, each by its lowest-numbered CPU: "0-3"; empty: not known
   std::string numa_domains = "";  // of these CPUs: "0-1"; empty: not known
   CpuQuota quota{};               // of the rank's cgroup
+  std::size_t cpus_of_job = 0;    // of the host: what SLURM granted, else what the launcher may use; 0: not known
   std::string boot = "";  // the machine: hosts of one machine, such as containers, share its CPUs; empty: the host
 
   static auto fields(auto& place) {  // for Packer
     return std::tie(place.host, place.threads, place.cpus, place.cores, place.numa_domains, place.quota.cpus,
-                    place.quota.cgroup, place.quota.file, place.boot);
+                    place.quota.cgroup, place.quota.file, place.cpus_of_job, place.boot);
   }
 };
 
@@ -63,8 +64,11 @@ std::string threads_beyond_cores(const std::vector<RankPlace>& places);
 /// A sentence about the first ranks that have more threads than their quota of CPUs; empty if there are none.
 std::string threads_beyond_quota(const std::vector<RankPlace>& places);
 
-/// Those two, and a sentence about the first rank whose CPUs are in several NUMA domains. All are allowed and usually
-/// slow.
+/// A sentence about the first host of which the job has more CPUs than its ranks may use; empty if there is none.
+std::string idle_cpus(const std::vector<RankPlace>& places);
+
+/// What threads_beyond_cores and threads_beyond_quota say, and a sentence about the first rank whose CPUs are in
+/// several NUMA domains. All are allowed and usually slow.
 std::vector<std::string> slow_bindings(const std::vector<RankPlace>& places);
 
 /// "a, b, c, ...": the first eight, because no line is endless on a thousand hosts.

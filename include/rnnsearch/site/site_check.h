@@ -33,11 +33,9 @@ struct Finding {
 /// What every rank finds for itself.
 struct NodeFacts {
   std::string host, instruction_set, bfloat16_unit;
-  /// CPUs of its host for this job: what SLURM granted, else all that there are; 0: not known.
-  std::size_t cpus_expected = 0;
 
   static auto fields(auto& facts) {  // for Packer
-    return std::tie(facts.host, facts.instruction_set, facts.bfloat16_unit, facts.cpus_expected);
+    return std::tie(facts.host, facts.instruction_set, facts.bfloat16_unit);
   }
 };
 
@@ -48,8 +46,6 @@ std::size_t host_count(const std::vector<NodeFacts>& ranks);
 
 /// `tasks` as SLURM_NTASKS, or SLURM_STEP_NUM_TASKS, says; 0: not said.
 Finding ranks_finding(const std::vector<NodeFacts>& ranks, std::size_t tasks, const std::string& library);
-/// One a host. `cpus_allowed`: all that some rank of the host may use, in the order of first ranks.
-std::vector<Finding> cpus_findings(const std::vector<NodeFacts>& ranks, const std::vector<std::size_t>& cpus_allowed);
 std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks);
 
 /// COLLECTIVE. Seconds that each rank's clock is ahead of the root's, by the moments at which barriers end; the same on

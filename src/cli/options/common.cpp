@@ -10,20 +10,29 @@
 namespace rnnsearch::cli {
 namespace {
 
-void warn_of_emulation() {
+/// Lines about what this processor computes slowly, or otherwise than others, in this precision; empty if nothing.
+std::string emulation(const std::string& where) {
+  std::string lines;
   if (kernels::instruction_set() == "sse2") {
-    std::cerr << "[rnnsearch] this processor, or RNNSEARCH_SIMD, allows SSE2 alone, which has no fused multiply-add: "
-                 "results have other last digits than on any other processor\n";
+    lines += fmt::format(
+        "[rnnsearch] {}this processor, or RNNSEARCH_SIMD, allows SSE2 alone, which has no fused multiply-add: results "
+        "have other last digits than on any other processor\n",
+        where);
   }
   if (kernels::precision() == kernels::Precision::kBFloat16 && kernels::bfloat16_unit().empty()) {
-    std::cerr << "[rnnsearch] precision bf16: this processor has no bfloat16 unit that may be used, so its products "
-                 "are emulated, slower than f32, with the same results as of AVX512-BF16; choose --precision f32 "
-                 "unless you compare results\n";
+    lines += fmt::format(
+        "[rnnsearch] {}precision bf16: this processor has no bfloat16 unit that may be used, so its products are "
+        "emulated, slower than f32, with the same results as of AVX512-BF16; choose --precision f32 unless you compare "
+        "results\n",
+        where);
   }
   if (kernels::precision() == kernels::Precision::kInt8 && kernels::int8_unit().empty()) {
-    std::cerr << "[rnnsearch] precision int8: this processor has no AVX512-VNNI that may be used, so its products are "
-                 "emulated, far slower than f32; choose --precision f32 unless you compare results\n";
+    lines += fmt::format(
+        "[rnnsearch] {}precision int8: this processor has no AVX512-VNNI that may be used, so its products are "
+        "emulated, far slower than f32; choose --precision f32 unless you compare results\n",
+        where);
   }
+  return lines;
 }
 
 }  // namespace
@@ -84,8 +93,12 @@ std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const 
   if (options.warn) {
     // By default a core has as many threads as it has hardware threads.
     const std::string cores = options.threads ? site::threads_beyond_cores(placement.places) : "";
+    const std::string idle = options.threads ? "" : site::idle_cpus(placement.places);
     const std::string quota = site::threads_beyond_quota(placement.places);
     if (!cores.empty()) log_line(fmt::format("[comm] warning: {}; {}", cores, site::remedy()));
+    if (!idle.empty())
+      log_line(
+          fmt::format("[comm] warning: {}; to use all, start the ranks with {}", idle, comm::launch_without_binding()));
     if (!quota.empty())
       log_line(fmt::format("[comm] warning: {}; give fewer --threads, or ask the site for a larger quota", quota));
   }
@@ -133,9 +146,12 @@ kernels::Precision set_precision(const std::string& asked, const comm::Communica
   });
   kernels::set_precision(kernels::precision_of(agreed));
   const auto hosts = communicator.hosts(), names = communicator.gather(kernels::arithmetic());
+  const auto warnings = communicator.gather(
+      emulation(communicator.is_root() ? "" : fmt::format("rank {} on {}: ", communicator.rank(), host_name())));
   comm::root_does(communicator, [&] {
     check_arithmetic_is_one(names, hosts);
-    warn_of_emulation();
+    const auto first = std::ranges::find_if(warnings, [](const auto& lines) { return !lines.empty(); });
+    if (first != warnings.end()) std::cerr << *first;
   });
   return kernels::precision();
 }

@@ -45,7 +45,7 @@ struct ThreadOptions {
   std::optional<std::size_t> threads;  // of each rank; not given: its share of the CPUs
   bool oversubscribe = false;
   double stall_timeout = comm::kStallTimeout;  // seconds, see comm::Communicator
-  bool warn = true;                            // of more threads than cores, or than a quota of CPUs
+  bool warn = true;                            // of more threads than cores, or than a quota of CPUs, and of idle CPUs
 };
 /// Declares them in the group at hand.
 void add_threads(Options& options, ThreadOptions& threads);
@@ -57,8 +57,8 @@ void add_thread_limits(Options& options, ThreadOptions& threads);
 bool oversubscription_is_meant(const ThreadOptions& options);
 
 /// COLLECTIVE. site::settle_threads with these options; hands this rank's number to set_thread_count, and the stall
-/// timeout to comm, and logs what site::threads_beyond_cores and site::threads_beyond_quota say. Returns at the root
-/// one place a rank, nothing elsewhere. Throws AgreedError.
+/// timeout to comm, and logs what site::threads_beyond_cores, threads_beyond_quota and idle_cpus say. Returns at the
+/// root one place a rank, nothing elsewhere. Throws AgreedError.
 std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const comm::Communicator& communicator);
 
 /// COLLECTIVE. comm::root_does, where `act` reads these texts. The other ranks wait for the root as long as it takes if
