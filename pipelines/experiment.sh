@@ -32,7 +32,7 @@ text='' source=en target=fr words='' beam=10 retry_below=500 folder='' launch=lo
 extra=() # options after --, for every training
 given=() # the options before it
 
-say() { echo "[$pipeline] $*"; }
+say() { (trap '' PIPE && echo "[$pipeline] $*" 2>/dev/null) || true; } # a reader that has gone must not end the script
 fail() { # one line, also if a path contains control characters
   local words=$*
   echo "$pipeline: ${words//[[:cntrl:]]/?}" >&2
@@ -243,7 +243,7 @@ train_on_ranks() {
   for system; do
     training_of "$system"
     say "training $system"
-    "${launcher[@]}" "$RNNSEARCH" train "${options[@]}" &
+    setsid "${launcher[@]}" "$RNNSEARCH" train "${options[@]}" & # Ctrl-C would make mpirun end its ranks at once
     wait $!
   done
   trap - TERM INT
@@ -317,6 +317,16 @@ translate() {
   [[ $launch != mpirun ]] || mapfile -t launcher < <(launcher_of_ranks)
   "${launcher[@]}" "$RNNSEARCH" translate --model "$(run_of "$1")" --input "$test.$source" --output "$2" --beam "$beam" \
     --retry-below "$retry_below" "${@:3}"
+}
+translate_systems() { # SYSTEM...: translates with each, and sets `hypotheses` and `runs` to options of evaluate and report
+  local system
+  translations_begin
+  hypotheses=() runs=()
+  for system; do
+    translate "$system" "$folder/test.${system,,}.$target" --normalize
+    hypotheses+=(--hypotheses "$system=$folder/test.${system,,}.$target")
+    runs+=(--run "$system=$(run_of "$system")")
+  done
 }
 
 # score SYSTEM SOURCE TARGET OUTPUT: writes the log-probability that the best checkpoint of SYSTEM gives to each line of TARGET, unless

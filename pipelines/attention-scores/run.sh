@@ -30,20 +30,15 @@ options_of() { # SCORE
 systems=("${scores[@]}" none)
 train_systems "${systems[@]}"
 
-translations_begin
-hypotheses=() runs=() alignments=()
-for system in "${systems[@]}"; do
-  translate "$system" "$folder/test.$system.$target" --normalize
-  hypotheses+=(--hypotheses "$system=$folder/test.$system.$target")
-  runs+=(--run "$system=$(run_of "$system")")
-  [[ $system == none ]] || alignments+=(--alignment "$folder/looked-at.$system.json")
-done
+translate_systems "${systems[@]}"
 if ! is_scored "$folder/table.md"; then
   say "scores"
   scored=(--corpus "$folder/corpus.h5" --set test/test --significance randomization --baseline additive --chrf true)
   evaluate "$folder/scores.txt" "${hypotheses[@]}" "${scored[@]}"
   evaluate "$folder/scores.json" "${hypotheses[@]}" "${scored[@]}" --sentences true --json -
+  alignments=()
   for score in "${scores[@]}"; do
+    alignments+=(--alignment "$folder/looked-at.$score.json")
     align "$score" "$folder/test.$score.$target" "$(some_lines "$test.$source")" "$folder/looked-at.$score"
   done
   "$RNNSEARCH" report --title "Scores of the attention: $source to $target" "${runs[@]}" --evaluation "$folder/scores.json" \

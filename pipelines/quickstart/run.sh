@@ -74,13 +74,7 @@ minutes=$max_minutes
 train_systems RNNsearch
 train_systems RNNencdec
 
-translations_begin
-hypotheses=() runs=()
-for system in RNNsearch RNNencdec; do
-  translate "$system" "$folder/test.${system,,}.$target" --normalize
-  hypotheses+=(--hypotheses "$system=$folder/test.${system,,}.$target")
-  runs+=(--run "$system=$(run_of "$system")")
-done
+translate_systems RNNsearch RNNencdec
 
 if ! is_scored "$folder/report.html"; then
   # 41 to 60 words are one bucket, because 41 to 50 and 51 to 60 have too few sentences each for a reliable BLEU.

@@ -42,13 +42,7 @@ options_of() { # SYSTEM
 }
 train_systems RNNsearch seq2seq # the longer training first
 
-translations_begin
-hypotheses=() runs=()
-for system in seq2seq RNNsearch; do
-  translate "$system" "$folder/test.${system,,}.$target" --normalize
-  hypotheses+=(--hypotheses "$system=$folder/test.${system,,}.$target")
-  runs+=(--run "$system=$(run_of "$system")")
-done
+translate_systems seq2seq RNNsearch
 if ! is_scored "$folder/table.md"; then
   say "scores"
   scored=(--corpus "$folder/corpus.h5" --set test/test --significance randomization --baseline RNNsearch --chrf true)

@@ -180,8 +180,10 @@ rm run.jobs/done
 check "the only job of a chain" 0 "$launch" AFTER_STOP=chain CODE=0 -- "${train[@]}"
 check "a chain's job when the training is done" 0 "" AFTER_STOP=chain CODE=0 -- "${train[@]}"
 rm run.jobs/done
-echo 5 >run.jobs/failures
+echo 5 8 >run.jobs/failures
 check "a chain's job when the training failed too often" 1 "" AFTER_STOP=chain CODE=0 -- "${train[@]}"
+echo 5 7 >run.jobs/failures
+check "a chain's job after one that added updates before it was killed" 0 "$launch" AFTER_STOP=chain CODE=85 CHECKPOINT=9 -- "${train[@]}"
 rm run.jobs/failures
 
 # TRAIN_OPTIONS, except those that the command line sets.
@@ -256,6 +258,22 @@ signal() { # SIGNAL CODE CALLS ENVIRONMENT...
   [[ $status == "$code" ]] || fail "$signal: exit code $status, not $code: $(<log)"
   [[ $(<calls) == "$calls" ]] || fail "$signal: called '$(<calls)': $(<log)"
 }
+# A full disk or a reader that has gone neither ends the script nor keeps a signal from the launcher.
+rm calls
+"$SOURCE/cluster/run" "${train[@]}" >log 2>/dev/full || fail "a full disk: exit code $?"
+[[ $(<calls) == "$launch" ]] || fail "a full disk: called '$(<calls)'"
+mkfifo words
+cat words >/dev/null &
+reader=$!
+rm -f calls waiting
+env WAIT_FOR_SIGNAL=1 "$SOURCE/cluster/run" "${train[@]}" >words 2>&1 &
+job=$!
+until [[ -e waiting ]]; do sleep 0.05; done
+kill $reader
+wait $reader || true
+kill -USR1 $job
+wait $job && fail "a reader that has gone: exit code 0"
+[[ $(<calls) == "$launch"$'\nsignalled'"$requeue" ]] || fail "a reader that has gone: called '$(<calls)'"
 # A signal that comes before the launcher is started is not lost.
 mkdir slow
 printf '#!/usr/bin/env bash\ntouch waiting\nuntil [[ -e sent ]]; do sleep 0.05; done\n' >slow/squeue

@@ -52,19 +52,21 @@ for round in 1 2; do grep -qx "seed = $round" rounds/round-$round/rnnsearch/conf
 
 # A signal to the script reaches the trainings of the round, which write their checkpoints, and then all of it ends. (perl, because a
 # shell lets what it starts in the background ignore SIGINT.)
-for signal in TERM INT; do
+for how in "TERM local" "INT local" "INT mpirun"; do
+  read -r signal launch <<<"$how"
   tiny=(-- --max-updates 1000000 --max-epochs 0 --log-every 1 --validate-every 0 --embedding 8 --state 8 --alignment 8 --maxout 4)
   (exec perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$SOURCE/pipelines/zh-en/run.sh" --text text --words 16 --rounds 2 \
-    --folder "$signal" "${tiny[@]}") >$signal.out 2>&1 &
-  job=$! run=$signal/round-1
-  until grep -qs '"event":"update"' $run/rnnsearch/log.jsonl && grep -qs '"event":"update"' $run/seq2seq/log.jsonl; do
-    kill -0 $job || fail "$signal: $(<$signal.out)"
+    --launch "$launch" --folder "$signal-$launch" "${tiny[@]}") >"$signal.out" 2>&1 &
+  job=$! run=$signal-$launch/round-1
+  until grep -qs '"event":"update"' "$run"/rnnsearch/log.jsonl &&
+    { [[ $launch == mpirun ]] || grep -qs '"event":"update"' "$run"/seq2seq/log.jsonl; }; do # one after the other
+    kill -0 $job || fail "$signal: $(<"$signal.out")"
     sleep 0.05
   done
-  kill -$signal $job
+  kill -"$signal" $job
   code_of wait $job
-  [[ $code == 85 ]] || fail "$signal: code $code: $(<$signal.out)"
-  for log in "$signal"/round-1/*/log.jsonl; do grep -q '"event":"stop".*signal' "$log" || fail "$signal: $(tail -n 1 "$log")"; done
+  [[ $code == 85 ]] || fail "$signal: code $code: $(<"$signal.out")"
+  for log in "$run"/*/log.jsonl; do grep -q '"event":"stop".*signal' "$log" || fail "$signal: $(tail -n 1 "$log")"; done
 done
 
 code_of run by-words --chinese characters >other.out 2>&1
