@@ -540,9 +540,8 @@ std::unique_ptr<Invocation> make_align() {
        "model's own: how much each source word contributes to the context of each target word. Without --json, "
        "--pharaoh, --lexical-table, --svg and --gold the command prints, for every target word, the source words with "
        "the largest weights. Words are the model's tokens, with </s> at the end. Under mpirun the lines are "
-       "distributed "
-       "over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; complete "
-       "pictures are kept.",
+       "distributed over the ranks. After SIGTERM or SIGUSR1 the command ends with exit code 85 and prints nothing; "
+       "complete pictures are kept.",
        "--model runs/small --source test.en --target test.fr --lines 1-10 --svg pictures"},
       declare, check, work);
 }

@@ -90,8 +90,8 @@ void declare(Options& options, BenchmarkSettings& s) {
               "untrained model does not end sentences");
   options.add(
       "machine", s.machine, kNotRecorded,
-      "afterwards measure the machine's rates of matrix products, memory and all-reduces, which takes about "
-      "three seconds and at least 384 MiB for each rank, and show how close each phase of an update comes to them");
+      "afterwards measure the machine's rates of matrix products, memory and all-reduces, which takes about three "
+      "seconds and at least 384 MiB for each rank, and show how close each phase of an update comes to them");
   options.add("beam", s.search.beam, within(1, 1000), "beam width for --decode; 1 is greedy search");
   options.add("latency-sentences", s.latency_sentences, within(0, 1e6),
               "with --decode: afterwards translate this number of sentences one at a time, and report the median and "
@@ -303,16 +303,7 @@ TimedWork updates_of(const BenchmarkSettings& s, const comm::Communicator& commu
   return [&, step, average, update = std::uint64_t{0}](const corpus::BatchSlice& slice) mutable -> site::Timed {
     const double rate = train::learning_rate(s.train, {.update = ++update});
     const Stopwatch watch;
-    const auto result = step->run({.source = slice.source,
-                                   .target = slice.target,
-                                   .batch_pairs = slice.batch_pairs,
-                                   .learning_rate = rate,
-                                   .update = update,
-                                   .first_pair = slice.first_pair,
-                                   .pair_stride = slice.pair_stride,
-                                   .links = slice.links,
-                                   .weights = slice.weights,
-                                   .sample = slice.sample_words()});
+    const auto result = step->run({.share = slice, .learning_rate = rate, .update = update});
     average->follow(model.parameters(), update);
     const double seconds = watch.seconds();
     if (!result.applied)

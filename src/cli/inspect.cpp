@@ -23,7 +23,7 @@ using storage::File;
 Json head_of(const File& file, const std::string& format) {
   Json json;
   json["format"] = format;
-  json["format_version"] = file.integer_attribute("/", "format_version");
+  json["format_version"] = file.attribute<std::int64_t>("/", "format_version");
   json["created_by"] = file.text_attribute("/", "created_by");
   for (const char* name : {"compiler", "libraries"}) {
     if (file.has_attribute("/", name)) json[name] = file.text_attribute("/", name);
@@ -52,15 +52,15 @@ Json value_of(const File& file, const std::string& object, const std::string& na
   } catch (const Error&) {  // a number: the file knows of which kind
   }
   try {
-    return file.unsigned_attribute(object, name);
+    return file.attribute<std::uint64_t>(object, name);
   } catch (const Error&) {
-    return file.double_attribute(object, name);
+    return file.attribute<double>(object, name);
   }
 }
 
 Json of_checkpoint(const File& file) {
   Json json = head_of(file, "rnnsearch-checkpoint");
-  json["update"] = file.unsigned_attribute("/", "update");
+  json["update"] = file.attribute<std::uint64_t>("/", "update");
   if (file.has_attribute("/", "average_of")) json["average_of"] = file.text_attribute("/", "average_of");
   json["moving_average"] = file.exists("/average");
   train::Config config;

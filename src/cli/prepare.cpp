@@ -247,10 +247,10 @@ int work(const Options& options, PrepareSettings& settings, const comm::Communic
 std::unique_ptr<Invocation> make_prepare() {
   return invocation_of<PrepareSettings>(
       {"prepare",
-       "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the "
-       "vocabularies, drops empty and long pairs, and keeps the raw references of dev and test sets. "
-       "Files are UTF-8 with one sentence per line, plain or compressed (gzip, zstd, xz). It runs in one process, "
-       "on all its threads: under mpirun rank 0 prepares, and the other ranks wait.",
+       "Makes one HDF5 corpus from parallel text: splits it into words or subwords, makes the vocabularies, drops "
+       "empty and long pairs, and keeps the raw references of dev and test sets. Files are UTF-8 with one sentence per "
+       "line, plain or compressed (gzip, zstd, xz). It runs in one process, on all its threads: under mpirun rank 0 "
+       "prepares, and the other ranks wait.",
        "--train-source train.en --train-target train.fr --dev-source dev.en --dev-target dev.fr --source-language en "
        "--target-language fr --output corpus.h5"},
       declare, check, work, true);

@@ -232,8 +232,8 @@ std::unique_ptr<Invocation> make_rescore() {
        "list, with weights the best translations. Under mpirun the translations are distributed over the ranks. After "
        "SIGTERM or SIGUSR1 the command ends with exit code 85. If its outputs are files, the same command then "
        "continues, also after a crash and on another number of ranks.",
-       "--list test.n-best --source test.en --model reversed=runs/reversed --weight LogProbability=1 "
-       "--weight reversed=0.5"},
+       "--list test.n-best --source test.en --model reversed=runs/reversed --weight LogProbability=1 --weight "
+       "reversed=0.5"},
       declare, check, work);
 }
 

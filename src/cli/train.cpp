@@ -197,8 +197,7 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
   if (s.train.guided_alignment.largest() > 0 && !mixture.has_alignments()) {
     throw comm::AgreedError(
         fmt::format("{} has no word alignments, which guided-alignment needs; prepare it with --learn-alignments "
-                    "or --train-alignments, or "
-                    "choose guided-alignment = 0",
+                    "or --train-alignments, or choose guided-alignment = 0",
                     s.corpus));
   }
   const auto sets = corpus.set_names();
@@ -333,9 +332,8 @@ std::unique_ptr<Invocation> make_train() {
        "Trains a model on a prepared corpus. Under mpirun all ranks compute each update together, and a run may be "
        "resumed on any number of ranks. After SIGTERM or another signal that asks to stop, or shortly before the job "
        "ends (--stop-before), the command writes a checkpoint and ends with exit code 85; the same command then "
-       "resumes "
-       "the run. Options marked (fixed) cannot change when a run is resumed; those marked (first) decide how an empty "
-       "run begins and are ignored afterwards; all others may have another value in each attempt.",
+       "resumes the run. Options marked (fixed) cannot change when a run is resumed; those marked (first) decide how "
+       "an empty run begins and are ignored afterwards; all others may have another value in each attempt.",
        "--preset small --corpus corpus.h5 --run runs/small --max-minutes 60"},
       declare, check, work, true);
 }

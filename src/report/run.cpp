@@ -164,8 +164,9 @@ void read_log(const fs::path& path, Run& run) {
       run.damaged_lines.push_back(number);
   }
   if (log.empty())
-    throw NoUpdateYet("{} has no update yet; wait until the training has logged one (its log-every){}", path,
-                      run.damaged_lines.empty() ? "" : "; " + sentence_of_damage(run));
+    throw NoUpdateYet(
+        "{} has no update yet; wait until the training has logged one, or give a short training a smaller log-every{}",
+        path, run.damaged_lines.empty() ? "" : "; " + sentence_of_damage(run));
   log.finish();
 }
 

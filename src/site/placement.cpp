@@ -219,6 +219,7 @@ Placement settle_threads(const comm::Communicator& communicator, std::size_t thr
         auto& places = placement.places;
         std::vector<std::string> names, boots;
         for (const comm::Outcome& outcome : outcomes) {
+          if (outcome.failed()) outcome.fail(outcome.text);
           places.push_back(unpacked<RankPlace>(outcome.text));
           names.push_back(outcome.host);
           boots.push_back(places.back().boot);

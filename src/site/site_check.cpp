@@ -44,10 +44,6 @@ std::vector<std::pair<std::string, std::size_t>> hosts_of(const std::vector<Node
   return hosts;
 }
 
-double unix_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 /// COLLECTIVE. Runs `act` on the ranks that `takes_part` names; at the root why it failed, one text a rank, empty where
 /// it did not.
 std::vector<std::string> failures(const comm::Communicator& communicator, bool takes_part,
@@ -193,7 +189,7 @@ class FolderTrial {
       std::string failure;
       try {
         const auto file = storage::open_sealed(path, "node-check");
-        if (file.integer_attribute("/", "content") == content) return watch.seconds();
+        if (file.attribute<std::int64_t>("/", "content") == content) return watch.seconds();
         failure = fmt::format("{} still holds what it held before", path);
       } catch (const Error& error) {
         failure = error.what();
@@ -337,15 +333,12 @@ std::vector<Finding> processor_findings(const std::vector<NodeFacts>& ranks) {
 
 std::vector<double> clocks_ahead(const comm::Communicator& communicator) {
   constexpr std::size_t kRounds = 11;
-  const auto ranks = static_cast<std::size_t>(communicator.size()),
-             rank = static_cast<std::size_t>(communicator.rank());
-  std::vector<std::vector<double>> ahead(ranks);
+  std::vector<std::vector<double>> ahead(static_cast<std::size_t>(communicator.size()));
   for (std::size_t round = 0; round < kRounds; ++round) {
     communicator.barrier();
-    std::vector<double> moments(ranks);
-    moments[rank] = unix_seconds();
-    communicator.all_reduce(std::span<double>(moments));  // each is 0 on all ranks but one
-    for (std::size_t r = 0; r < ranks; ++r) ahead[r].push_back(moments[r] - moments[0]);
+    const double now = unix_seconds();
+    const std::vector<double> moments = communicator.all_gather(std::span(&now, 1));
+    for (std::size_t r = 0; r < moments.size(); ++r) ahead[r].push_back(moments[r] - moments[0]);
   }
   std::vector<double> medians;
   for (auto& of_rank : ahead) {

@@ -136,8 +136,7 @@ std::string reason() {
     if (number == ENOSPC || number == EDQUOT) text += "; free some space there or choose another folder";
     if (complaint.starts_with("unable to lock"))
       text = "it cannot be locked (" + text +
-             "); if another process holds it, wait; if the file system has no locks, set "
-             "HDF5_USE_FILE_LOCKING=FALSE";
+             "); if another process holds it, wait; if the file system has no locks, set HDF5_USE_FILE_LOCKING=FALSE";
   }
   return text;
 }

@@ -318,7 +318,7 @@ void File::write_number(const std::string& object, const std::string& attribute,
 }
 
 template <Number T>
-T File::number_attribute(const std::string& object, const std::string& attribute) const {
+T File::attribute(const std::string& object, const std::string& attribute) const {
   const Lock lock;
   const Location location{name_, object};
   const Handle handle = open_attribute(id_, location, attribute, std::floating_point<T> ? H5T_FLOAT : H5T_INTEGER);
@@ -361,7 +361,7 @@ std::string File::text_attribute(const std::string& object, const std::string& a
   template void File::read_into<T>(const std::string&, std::span<T>) const;                            \
   template void File::read_into<T>(const std::string&, MatrixView<T>) const;                           \
   template void File::write_number<T>(const std::string&, const std::string&, T);                      \
-  template T File::number_attribute<T>(const std::string&, const std::string&) const;
+  template T File::attribute<T>(const std::string&, const std::string&) const;
 RNNSEARCH_INSTANTIATE(float)
 RNNSEARCH_INSTANTIATE(double)
 RNNSEARCH_INSTANTIATE(std::uint8_t)

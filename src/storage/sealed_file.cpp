@@ -98,38 +98,39 @@ DigestBytes verify_seal_as(const fs::path& path, const std::string& name, SealCh
   if (S_ISDIR(status.st_mode)) throw Error("cannot read {}: it is a folder, but a file was expected", name);
   if (!S_ISREG(status.st_mode)) throw Error("cannot read {}: it is not a regular file", name);
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes == 0) throw Error("cannot read {}: it is empty", name);
+  if (bytes == 0) throw DamagedFile("cannot read {}: it is empty", name);
 
   unsigned char signature[8] = {};
   read_exactly(file.get(), signature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8)), 0);
   if (std::memcmp(signature, kSignature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8))) != 0)
-    throw Error("cannot read {}: it is a file of another kind (no HDF5 signature)", name);
+    throw DamagedFile("cannot read {}: it is a file of another kind (no HDF5 signature)", name);
   const std::string truncated = fmt::format("cannot read {}: it is truncated, or was not written by rnnsearch (", name);
   const char* remedy = "); make it again or use another copy";
-  if (bytes < 8 + kSealBytes) throw Error("{}only {} bytes{}", truncated, bytes, remedy);
+  if (bytes < 8 + kSealBytes) throw DamagedFile("{}only {} bytes{}", truncated, bytes, remedy);
 
   Footer footer{};
   if (!read_exactly(file.get(), &footer, sizeof footer, bytes - kSealBytes))
     throw Error("cannot read {}: {}", name, system_reason());
   const bool has_magic = std::memcmp(footer.magic, kMagic, sizeof footer.magic) == 0;
   if (!has_magic && footer.check != footer.expected_check())
-    throw Error("{}no seal at the end of its {} bytes{}", truncated, bytes, remedy);
+    throw DamagedFile("{}no seal at the end of its {} bytes{}", truncated, bytes, remedy);
   const std::string damaged = fmt::format("cannot read {}: it is damaged (", name);
   if (!has_magic || footer.check != footer.expected_check())
-    throw Error("{}its seal is inconsistent{}", damaged, remedy);
+    throw DamagedFile("{}its seal is inconsistent{}", damaged, remedy);
   if (footer.version > kSealVersion)
     throw Error(
         "cannot read {}: its seal has version {}, but this program knows only version {}; use a newer rnnsearch", name,
         footer.version, kSealVersion);
   if (footer.payload_bytes != bytes - kSealBytes)
-    throw Error("{}it holds {} bytes where its seal says {}{}", damaged, bytes - kSealBytes, footer.payload_bytes,
-                remedy);
+    throw DamagedFile("{}it holds {} bytes where its seal says {}{}", damaged, bytes - kSealBytes, footer.payload_bytes,
+                      remedy);
   if (check == SealCheck::kFooter) return footer.digest;
 
   DigestBytes digest;
   if (!digest_of(file.get(), footer.payload_bytes, digest, poll))
     throw Error("cannot read {}: {}", name, system_reason());
-  if (digest != footer.digest) throw Error("{}its content does not match the digest in its seal{}", damaged, remedy);
+  if (digest != footer.digest)
+    throw DamagedFile("{}its content does not match the digest in its seal{}", damaged, remedy);
   return digest;
 }
 
@@ -138,6 +139,8 @@ template <class Act>
 auto naming(const std::string& what, Act&& act) {
   try {
     return act();
+  } catch (const DamagedFile& error) {
+    throw DamagedFile("{}: {}", what, error.what());
   } catch (const Error& error) {
     throw Error("{}: {}", what, error.what());
   }
@@ -180,7 +183,7 @@ void write_format(File& file, const std::string& format) {
 
 std::string format_of(const File& file) {
   if (!file.has_attribute("/", "format_version")) return "unknown";
-  const std::int64_t version = file.integer_attribute("/", "format_version");
+  const std::int64_t version = file.attribute<std::int64_t>("/", "format_version");
   if (version != kFormatVersion)
     throw Error(
         "cannot read {}: it has format version {}, but this program reads only version {}; make a corpus again with "

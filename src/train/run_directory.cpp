@@ -40,13 +40,15 @@ std::optional<std::uint64_t> update_of(const std::string& name) {
 }
 
 /// The keys and values of a configuration. Several values of one key are joined by commas.
-Config values_in(const std::string& text) {
+Config values_in(const std::string& text, const fs::path& path) try {
   Config config;
-  for (const auto& [key, value] : read_ini(text, "config.ini")) {
+  for (const auto& [key, value] : read_ini(text, path.string())) {
     std::string& values = config[key];
     values += (values.empty() ? "" : ", ") + value;
   }
   return config;
+} catch (const UsageError& error) {  // not of this command line
+  throw Error("{}; restore the file, or train in another --run", error.what());
 }
 
 /// `text` with the values that options which are Later::kFirst have in `before`. Says which other values are ignored.
@@ -216,9 +218,9 @@ std::vector<RunDirectory::Change> RunDirectory::begin() {
   write_as_this_attempt([&](const auto& check) {
     check();
     if (fs::exists(path_ / "config.ini")) {
-      Config before = values_in(read_text_file(path_ / "config.ini"));
+      Config before = values_in(read_text_file(path_ / "config.ini"), path_ / "config.ini");
       if (!updates().empty()) config_ini_ = with_first_values(config_ini_, before);
-      Config now = values_in(config_ini_);
+      Config now = values_in(config_ini_, path_ / "config.ini");
       for (const auto& [name, _] : before) now[name];  // optional ones may be absent
       for (const auto& [name, value] : now) {
         if (before[name] != value) changes.push_back({name, before[name], value});
@@ -245,7 +247,7 @@ void RunDirectory::check_same_run(const Config& identity) const {
       throw Error("the folder {} holds {} and is not a run of rnnsearch; choose another --run", path_, name);
     }
   } else {
-    const Config found = values_in(read_text_file(path_ / "config.ini"));
+    const Config found = values_in(read_text_file(path_ / "config.ini"), path_ / "config.ini");
     for (const auto& [name, value] : identity) {
       const auto here = found.find(name);
       if (here == found.end() || here->second == value) continue;
@@ -306,7 +308,7 @@ std::optional<fs::path> RunDirectory::choose_checkpoint() const {
     const fs::path path = checkpoint_path(update);
     try {
       storage::verify_seal(path, "checkpoint");
-    } catch (const Error& error) {
+    } catch (const storage::DamagedFile& error) {  // others may pass, such as those of a file server
       damaged.emplace_back(path, error.what());
       continue;
     }
@@ -430,9 +432,16 @@ bool lives_here(const std::string& attempt, const std::filesystem::path& run) {
          start_of(pid) == start;
 }
 
-AttemptLock::AttemptLock(const std::filesystem::path& run, Kind kind)
-    : file_(::open((run / "attempt").c_str(), (kind == Kind::kAlone ? O_RDWR : O_RDONLY) | O_CLOEXEC)) {
-  if (file_ >= 0) lock_if_possible(file_, kind == Kind::kAlone ? LOCK_EX : LOCK_SH);
+AttemptLock::AttemptLock(const std::filesystem::path& run, Kind kind) {
+  const fs::path path = run / "attempt";
+  struct stat opened {};
+  struct stat named {};
+  do {  // until the file that was locked is still the one of this name: another attempt may have replaced it meanwhile
+    if (file_ >= 0) ::close(file_);
+    file_ = ::open(path.c_str(), (kind == Kind::kAlone ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (file_ < 0) return;
+    lock_if_possible(file_, kind == Kind::kAlone ? LOCK_EX : LOCK_SH);
+  } while (::fstat(file_, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino != named.st_ino);
 }
 
 AttemptLock::~AttemptLock() {
@@ -445,7 +454,9 @@ corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Commun
   comm::agree(communicator, {fmt::format("corpus {}", path), kAdvice, [&] {
                                const comm::Activity activity(communicator, "verifies the corpus");
                                corpus.emplace(path, verify, stop_if_signal_came);
-                               return "the fingerprint " + corpus->fingerprint();
+                               // The digest is that of dev and test sets, too.
+                               return fmt::format("the fingerprint {} and the digest {}", corpus->fingerprint(),
+                                                  storage::sealed_digest(path, "corpus"));
                              }});
   return *std::move(corpus);
 }

@@ -1,7 +1,7 @@
 #include "train/stopping.h"
 
-#include <chrono>
-#include <ctime>
+#include <fmt/chrono.h>
+
 #include <span>
 
 #include "rnnsearch/base/error.h"
@@ -11,16 +11,8 @@
 namespace rnnsearch::train {
 namespace {
 
-double unix_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 std::string utc(double unix_seconds) {
-  std::array<char, 40> text{};
-  const auto time = static_cast<std::time_t>(unix_seconds);
-  std::tm fields{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", ::gmtime_r(&time, &fields));
-  return text.data();
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
 }
 
 std::string minutes(double count) { return fmt::format("{:g}{}", count, count == 1 ? " minute" : " minutes"); }
@@ -113,7 +105,7 @@ Deadline deadline_of(std::optional<double> stop_before, const comm::Lookup& envi
     if (text.empty()) continue;
     double end = 0;
     if (!value::read(text, end) || end < 0 || end >= kYear10000) {
-      throw Error(
+      throw UsageError(
           "{} is '{}' but must be when the job ends, in seconds since 1970 (as date +%s prints them); set "
           "RNNSEARCH_END_TIME to it, or to 0 if there is no end",
           name, text);

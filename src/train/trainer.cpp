@@ -160,9 +160,7 @@ class Trainer {
       *std::copy(stop.begin(), stop.end(), votes.begin()) =
           root_ ? plan_.vote(state_.update + 1, state_, stopping_.elapsed()) : 0;
     };
-    const UpdateResult result =
-        step_.run({slice.source, slice.target, slice.batch_pairs, rate, votes, vote, state_.update + 1,
-                   slice.first_pair, slice.pair_stride, slice.links, slice.weights, slice.sample_words()});
+    const UpdateResult result = step_.run({slice, rate, votes, vote, state_.update + 1});
     ++state_.update;
     saved_ = false;
     watch.lap();

@@ -80,39 +80,42 @@ void UpdateStep::put_aside(std::size_t shard) {
 
 UpdateStep::Accumulated UpdateStep::accumulate(const UpdateInput& input,
                                                const std::function<void(const model::GradientPart& part)>& finished) {
-  const std::size_t pieces = shards_ ? shards_->plan.count() : options_.accumulate;
+  const corpus::BatchSlice& share = input.share;
+  const std::size_t pieces =  // none of them without a pair, unless all are
+      shards_ ? shards_->plan.count()
+              : std::min<std::size_t>(options_.accumulate, std::max<std::size_t>(1, share.source.size()));
   if (shards_) {
-    assert(input.first_pair == shards_->plan.own().first && input.pair_stride == shards_->plan.shards());
+    assert(share.first_pair == shards_->plan.own().first && share.pair_stride == shards_->plan.shards());
     shards_->dense.begin(model_.gradient().size());
   }
   model::GradientOptions how;
   how.label_smoothing = options_.label_smoothing.at(input.update);
-  how.guided_alignment = {options_.guided_alignment.at(input.update), &input.links};
-  how.weights = input.weights;
-  how.sample = input.sample;
-  how.dropout_seed = {options_.seed, input.update, input.first_pair, input.pair_stride};
+  how.guided_alignment = {options_.guided_alignment.at(input.update), &share.links};
+  how.weights = share.weights;
+  how.sample = share.sample_words();
+  how.dropout_seed = {options_.seed, input.update, share.first_pair, share.pair_stride};
   if (pieces == 1) {
     how.finished = finished;
-    const model::Loss loss = model_.accumulate_gradient(input.source, input.target, how);
+    const model::Loss loss = model_.accumulate_gradient(share.source, share.target, how);
     return {{loss}, model_.last_batch()};
   }
-  const std::uint64_t apart = shards_ ? 1 : input.pair_stride;  // pairs of two successive pieces
+  const std::uint64_t apart = shards_ ? 1 : share.pair_stride;  // pairs of two successive pieces
   if (!shards_) how.dropout_seed.pair_stride *= pieces;
   Accumulated all{std::vector<model::Loss>(shards_ ? pieces : 1)};
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     // The share is sorted by length, so taking every pieces-th pair gives pieces of about equal size.
     Sentences source, target, links;
     std::vector<float> weights;
-    for (std::size_t i = piece; i < input.source.size(); i += pieces) {
-      source.add(input.source[i]);
-      target.add(input.target[i]);
-      if (!input.links.empty()) links.add(input.links[i]);
-      if (!input.weights.empty()) weights.push_back(input.weights[i]);
+    for (std::size_t i = piece; i < share.source.size(); i += pieces) {
+      source.add(share.source[i]);
+      target.add(share.target[i]);
+      if (!share.links.empty()) links.add(share.links[i]);
+      if (!share.weights.empty()) weights.push_back(share.weights[i]);
     }
     how.guided_alignment.links = &links;
     how.weights = weights;
     if (piece + 1 == pieces) how.finished = finished;
-    how.dropout_seed.first_pair = input.first_pair + piece * apart;
+    how.dropout_seed.first_pair = share.first_pair + piece * apart;
     const model::Loss part = model_.accumulate_gradient(source, target, how);
     all.batch += model_.last_batch();
     model::Loss& loss = all.losses[shards_ ? piece : 0];
@@ -164,7 +167,7 @@ void UpdateStep::apply_gradient(const UpdateInput& input, UpdateResult& result) 
     SummedRows& sum = rows_[tables.size()];
     tables.push_back({table.offset, table.rows.table_rows(), table.rows.cols(), sum.words(), sum.rows()});
   }
-  double scale = scale_of(options_.gradient_of, input.batch_pairs, result.words);
+  double scale = scale_of(options_.gradient_of, input.share.batch_pairs, result.words);
   double squares = squared_norm_of(model_.gradient());
   for (const TableGradient& table : tables) squares += squared_norm_of(table.rows);
   result.gradient_norm = scale * std::sqrt(squares);
@@ -184,7 +187,8 @@ UpdateResult UpdateStep::update(const UpdateInput& input) {
   const comm::Traffic before = communicator_.traffic();
   const auto tables = model_.table_gradients();
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    rows_[i].begin_union(communicator_, tables[i], input.source, input.target, input.sample, model_.options());
+    rows_[i].begin_union(communicator_, tables[i], input.share.source, input.share.target, input.share.sample_words(),
+                         model_.options());
   }
   {
     const PhaseTimes::Scope scope(&phases, Phase::kOptimizer);

@@ -50,6 +50,12 @@ train=$(train_arguments run 2)
 between "rank 1 on $host|$(fingerprint other/corpus.h5)|rank 0 on $host|$(fingerprint corpus.h5)|same file" other $train
 between "cannot open|without/corpus.h5|rank 1 on $host|rank 0 on $host has it" without $train
 between "cannot open|nowhere.h5" without ${train/corpus.h5/nowhere.h5}
+# Two corpora with the same training pairs and other dev sets have the same fingerprint.
+mkdir dev
+"$RNNSEARCH" prepare --train-source text/train.source --train-target text/train.target --dev-source other/text/dev.source \
+  --dev-target other/text/dev.target --tokenizer none --output dev/corpus.h5 >/dev/null
+[[ $(fingerprint dev/corpus.h5) == "$(fingerprint corpus.h5)" ]] || fail "the dev set changes the fingerprint"
+between "rank 1 on $host|$(fingerprint corpus.h5) and the digest|same file" dev $train
 tiny="--embedding 8 --state 8 --alignment 8 --maxout 8 --threads 1"
 between "rank 1 on $host|fingerprint" other benchmark --corpus corpus.h5 $tiny
 between "rank 1 on $host|rank 0 on $host has it" without benchmark --corpus corpus.h5 $tiny

@@ -7,6 +7,7 @@ printf '%s\n' 'a b' 'b c' 'c a' >text
 printf '%s\n' 'corpus = c.h5' 'embedding = 4' 'state = 4' 'alignment = 4' 'maxout = 4' 'threads = 1' 'batch-sentences = 3' >small.ini
 "$RNNSEARCH" train --config small.ini --run former --max-updates 2 --precision f32 2>/dev/null
 echo 'stat = 3' >typo.ini
+cp -r former torn && echo foo >>torn/config.ini
 state() { find . -type f -not -name said -exec md5sum {} + | sort && find . | sort; }
 touch said
 state >../before
@@ -36,11 +37,16 @@ checks 1 "cannot open" "${train[@]}" new --corpus none.h5
 checks 1 "cannot open" "${train[@]}" new --initial-model none
 checks 1 "holds another run" "${train[@]}" former --state 5
 checks 1 "is not a run" "${train[@]}" .
+checks 1 "torn/config.ini: 'foo' is not of the form 'key = value'; restore" "${train[@]}" torn
+environment=(RNNSEARCH_END_TIME=soon)
+checks 2 "RNNSEARCH_END_TIME is 'soon'" "${train[@]}" new
 environment=(RNNSEARCH_END_TIME="$(($(date +%s) + 60))")
 checks 1 "no time is left to train" "${train[@]}" new --stop-before 5
 environment=()
 checks 1 "none" prepare --train-source none --train-target text --output new.h5
 checks 1 "max-length is 1 here" prepare --train-source text --train-target text --dev-source text --dev-target text --max-length 1 --output c.h5
+checks 2 "so the tokenizer words cannot come before it" prepare --train-source text --train-target text --subwords bpe \
+  --tokenizer words --output new.h5
 checks 0 "" prepare --train-source text --train-target text --output new.h5
 checks 2 "--beam is '0'" translate --model former --beam 0
 checks 0 "" translate --model none

@@ -38,6 +38,7 @@ cp text/test.source s.sgm
 fails "s.sgm|data/lines.pl" translate --model run --output y --input s.sgm
 fails "corpus.h5|--overwrite" prepare "${text[@]}" --output corpus.h5
 fails "nowhere" prepare "${text[@]}" --output nowhere/x.h5
+fails "none/x.json|there is no folder" evaluate --hypotheses nowhere --references nowhere --json none/x.json # before the work
 fails "nowhere" translate --model run --input text/test.source --output nowhere/y
 fails "text/test.source has 20|text/train.target has 200" score --model run --source text/test.source --target text/train.target
 evaluate=(evaluate --hypotheses text/test.source)

@@ -122,4 +122,4 @@ on 1 whole-run $((updates + 5))
 expect_equal timed whole-run
 
 read -ra train <<<"$(train_arguments refused 2)"
-refused 1 "RNNSEARCH_END_TIME|'tomorrow'|seconds since 1970" env RNNSEARCH_END_TIME=tomorrow "$RNNSEARCH" "${train[@]}"
+refused 2 "RNNSEARCH_END_TIME|'tomorrow'|seconds since 1970" env RNNSEARCH_END_TIME=tomorrow "$RNNSEARCH" "${train[@]}"

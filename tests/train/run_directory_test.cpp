@@ -14,7 +14,7 @@
 namespace rnnsearch::train {
 namespace {
 
-class Run : public testing::Test {
+class Run : public ScratchTest {
  protected:
   std::unique_ptr<RunDirectory> enter(const std::string& resume = "auto") {
     TrainOptions options;
@@ -50,7 +50,6 @@ class Run : public testing::Test {
     return names;
   }
 
-  Scratch scratch_;
   std::filesystem::path path_ = scratch_ / "run";
   Config identity_{{"state", "24"}, {"optimizer", "adam"}};
   std::string ini_ = "# of the model\n\nstate=24\noptimizer = adam\n";
@@ -178,6 +177,11 @@ TEST_F(Run, FallsBackToTheCheckpointBeforeADamagedOneAndSaysSo) {
   EXPECT_TRUE(std::filesystem::exists(path_ / "checkpoints/update-00000020.h5.damaged"));
   damage(10);
   for (int again = 0; again < 2; ++again) EXPECT_THROW(open()->checkpoint_to_resume(), Error);
+  // One that cannot be opened is not damaged: a file server may be away.
+  const auto away = path_ / "checkpoints/update-00000030.h5";
+  std::filesystem::create_symlink(away.filename(), away);
+  EXPECT_THAT(message_of([&] { open()->checkpoint_to_resume(); }), HasSubstr("cannot open"));
+  EXPECT_TRUE(std::filesystem::is_symlink(away));
   set_log_sink({});
 }
 

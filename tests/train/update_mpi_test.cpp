@@ -40,14 +40,15 @@ class Update : public testing::Test {
   TrainOptions options_;
   model::Model model_;
   UpdateStep step_;
-  const Sentences source_ = sentences(1), target_ = sentences(2);  // of every rank
+  const corpus::BatchSlice share_{.source = sentences(1), .target = sentences(2), .batch_pairs = 3};  // of every rank
+  const Sentences &source_ = share_.source, &target_ = share_.target;
 };
 
 TEST_F(Update, SumsLossWordsAndVotesOverTheRanks) {
   const double ranks = communicator().size();
   const model::Loss own = model_.loss(source_, target_);
   std::vector<double> votes{0, 5};
-  const auto result = step_.run({source_, target_, 3, 1, votes, [&] { votes[0] = communicator().rank(); }});
+  const auto result = step_.run({share_, 1, votes, [&] { votes[0] = communicator().rank(); }});
   EXPECT_TRUE(result.applied);
   EXPECT_NEAR(result.negative_log_likelihood / own.negative_log_likelihood, ranks, 1e-5);
   EXPECT_EQ(result.words, ranks * static_cast<double>(own.words));
@@ -61,7 +62,7 @@ TEST_F(Update, SumsLossWordsAndVotesOverTheRanks) {
 // Every piece multiplies its distinct words and </s>.
 TEST_F(Update, CountsAllPiecesOfItsShare) {
   options_.accumulate = 3;
-  const model::BatchSize batch = step_.run({source_, target_, 3, 1}).own_batch;
+  const model::BatchSize batch = step_.run({share_, 1}).own_batch;
   double words = 0, source = 0, target = 0;
   for (std::size_t i = 0; i < source_.size(); ++i) {
     words += static_cast<double>(source_.length(i)) + 1;
@@ -79,7 +80,7 @@ TEST_F(Update, LeavesTheWeightsWhenOneRanksGradientIsNotFinite) {
   const std::vector<float> before(model_.parameters().begin(), model_.parameters().end());
   if (communicator().is_root())
     model_.parameters()[0] = model_.parameters().back() = std::numeric_limits<float>::quiet_NaN();
-  const auto result = step_.run({source_, target_, 3, 1});
+  const auto result = step_.run({share_, 1});
   EXPECT_FALSE(result.applied);
   EXPECT_EQ(step_.optimizer().steps, 0);
   for (std::size_t i = 1; i + 1 < before.size(); ++i) ASSERT_EQ(model_.parameters()[i], before[i]);
@@ -99,11 +100,11 @@ TEST_F(Update, MultipliesTheGradientOfAPairByItsWeightAndDividesByAllPairsOrWord
       model::Model model(model_options());
       model.initialise(1);
       UpdateStep step(communicator(), model, options);
-      const Sentences own_source = sentences(10 + rank), own_target = sentences(20 + rank);
-      UpdateInput input{own_source, own_target, 3 * ranks, 0.5};
-      const std::vector<float> weights = weights_of(rank);
-      input.weights = weights;
-      const auto result = step.run(input);
+      const corpus::BatchSlice share{.source = sentences(10 + rank),
+                                     .target = sentences(20 + rank),
+                                     .weights = weights_of(rank),
+                                     .batch_pairs = 3 * ranks};
+      const auto result = step.run({share, 0.5});
 
       std::vector<double> gradient(model_.parameters().size());
       double loss = 0, words = 0;
@@ -161,10 +162,11 @@ std::vector<float> weights_after_updates(TrainOptions options, const model::Mode
     UpdateStep step(communicator(), model, options);
     for (std::uint64_t update = 0; update < 5; ++update) {
       const bool none = update == 3 && rank + 1 == ranks;
-      const Sentences source = none ? Sentences{} : sentences(10 * update + rank, sizes.source_words - 7);
-      const Sentences target = none ? Sentences{} : sentences(1000 + 10 * update + rank);
-      const UpdateInput input{source, target, 12, 1, {}, {}, update, rank, ranks, UpdateInput::kNoLinks, {}, sample};
-      EXPECT_TRUE(step.run(input).applied);
+      corpus::BatchSlice share{.batch_pairs = 12, .first_pair = rank, .pair_stride = ranks};
+      if (!none) share.source = sentences(10 * update + rank, sizes.source_words - 7);
+      if (!none) share.target = sentences(1000 + 10 * update + rank);
+      share.sample = std::make_shared<const std::vector<WordId>>(sample);
+      EXPECT_TRUE(step.run({.share = share, .learning_rate = 1, .update = update}).applied);
     }
     if (overlap) weights.assign(model.parameters().begin(), model.parameters().end());
     communicator().broadcast(std::span(weights));
@@ -278,21 +280,18 @@ TEST_F(Update, OfShardsHasTheBitsOfOneProcess) {
         UpdateStep step(communicator(), model, options);
         std::vector<double> losses, expected_losses;
         for (std::uint64_t update = 0; update < 5; ++update) {
-          Sentences source, target;
-          std::vector<float> weights;
+          corpus::BatchSlice share{.batch_pairs = 19, .first_pair = rank * each, .pair_stride = each * ranks};
+          share.sample = std::make_shared<const std::vector<WordId>>(sample);
           for (std::uint64_t place = 0; place < 19; ++place) {  // runs of one pair of each shard
             for (std::uint64_t shard = rank * each; shard < (rank + 1) * each; ++shard) {
               const auto pairs = shard_of(shard, each * ranks, update);
               if (place >= pairs.source.size()) continue;
-              source.add(pairs.source[place]);
-              target.add(pairs.target[place]);
-              weights.push_back(pairs.weights[place]);
+              share.source.add(pairs.source[place]);
+              share.target.add(pairs.target[place]);
+              share.weights.push_back(pairs.weights[place]);
             }
           }
-          UpdateInput input{source, target, 19, 0.1, {}, {}, update, rank * each, each * ranks};
-          input.weights = weights;
-          input.sample = sample;
-          const auto result = step.run(input);
+          const auto result = step.run({.share = share, .learning_rate = 0.1, .update = update});
           EXPECT_TRUE(result.applied);
           losses.push_back(result.negative_log_likelihood);
         }

@@ -72,10 +72,10 @@ struct DataPosition {
 /// One rank's share of a global batch. It is empty if there are fewer pairs than ranks; the rank takes part
 /// nevertheless.
 struct BatchSlice {
-  Sentences source, target;
+  Sentences source{}, target{};
   Sentences links{};             // of each pair, as in PairBlock, if one of the corpora has alignments
   std::vector<float> weights{};  // of each pair; all are 1 if it is empty
-  std::shared_ptr<const std::vector<WordId>> sample;  // with sampled_softmax
+  std::shared_ptr<const std::vector<WordId>> sample{};  // with sampled_softmax
   std::span<const WordId> sample_words() const { return sample ? *sample : std::span<const WordId>{}; }
   std::uint64_t batch_pairs = 0;  // pairs in the global batch
   // With runs of one pair, pair i of the slice is pair first_pair + i * pair_stride of the global batch. Otherwise
@@ -84,7 +84,7 @@ struct BatchSlice {
   std::uint64_t pair_stride = 1;
   std::uint64_t batch_source_words = 0;  // words in the global batch, without </s>
   std::uint64_t batch_target_words = 0;
-  DataPosition after;  // the position after this batch
+  DataPosition after{};  // the position after this batch
 };
 
 /// Not thread-safe.

@@ -97,22 +97,13 @@ class File {
   bool has_attribute(const std::string& object, const std::string& attribute) const;
   std::vector<std::string> attributes(const std::string& object) const;  // names, sorted
   std::string text_attribute(const std::string& object, const std::string& attribute) const;
-  double double_attribute(const std::string& object, const std::string& attribute) const {
-    return number_attribute<double>(object, attribute);
-  }
-  std::int64_t integer_attribute(const std::string& object, const std::string& attribute) const {
-    return number_attribute<std::int64_t>(object, attribute);
-  }
-  std::uint64_t unsigned_attribute(const std::string& object, const std::string& attribute) const {
-    return number_attribute<std::uint64_t>(object, attribute);
-  }
+  template <Number T>
+  T attribute(const std::string& object, const std::string& name) const;
 
  private:
   File(std::int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
   template <Number T>
   void write_number(const std::string& object, const std::string& attribute, T value);
-  template <Number T>
-  T number_attribute(const std::string& object, const std::string& attribute) const;
 
   std::int64_t id_;
   std::string name_;

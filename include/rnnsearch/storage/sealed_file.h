@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "rnnsearch/base/error.h"
 #include "rnnsearch/base/file.h"
 #include "rnnsearch/storage/hdf5.h"
 
@@ -31,14 +32,21 @@ namespace rnnsearch::storage {
 
 inline constexpr std::size_t kSealBytes = 48;
 
+/// What verify_seal throws for a file that was read and is empty, truncated, damaged or of another kind. A file that
+/// cannot be opened or read may be readable later.
+class DamagedFile : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Appends the footer to a finished HDF5 file.
 void seal(const std::filesystem::path& path);
 
 /// kDigest reads the whole file once, in bounded memory; kFooter checks only the file type, the size and the footer.
 enum class SealCheck { kDigest, kFooter };
 
-/// Throws Error for a file that is missing, a folder, empty, not an HDF5 file, truncated or damaged. The message begins
-/// with `what`, such as "corpus" or "checkpoint".
+/// Throws Error for a file that is missing or a folder, DamagedFile for one that is empty, not an HDF5 file, truncated
+/// or damaged. The message begins with `what`, such as "corpus" or "checkpoint".
 void verify_seal(const std::filesystem::path& path, const std::string& what, SealCheck check = SealCheck::kDigest,
                  const Poll& poll = {});
 

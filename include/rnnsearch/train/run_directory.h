@@ -157,7 +157,7 @@ class AttemptLock {
   AttemptLock& operator=(const AttemptLock&) = delete;
 
  private:
-  int file_;
+  int file_ = -1;
 };
 
 }  // namespace rnnsearch::train

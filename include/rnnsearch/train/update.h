@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "rnnsearch/base/sentences.h"
 #include "rnnsearch/base/stopwatch.h"
 #include "rnnsearch/comm/communicator.h"
+#include "rnnsearch/corpus/batches.h"
 #include "rnnsearch/model/model.h"
 #include "rnnsearch/train/optimizer.h"
 #include "rnnsearch/train/options.h"
@@ -18,25 +18,14 @@ namespace rnnsearch::train {
 
 class SummedRows;
 
-/// One rank's share of a global batch. It may be empty; the rank takes part nevertheless.
 struct UpdateInput {
-  const Sentences& source;
-  const Sentences& target;
-  std::uint64_t batch_pairs = 0;  // number of pairs in the global batch
+  const corpus::BatchSlice& share;  // of the global batch; it may be empty: the rank takes part nevertheless
   double learning_rate = 0;
   /// Additional numbers to sum over all ranks; the sums replace them.
   std::span<double> votes{};
   /// If set, it is called after the gradient was computed and writes `votes` as late as possible.
   std::function<void()> vote{};
-  // For dropout: the number of the update, and the positions of the share's pairs in the global batch. Pair i of the
-  // share is pair first_pair + i * pair_stride of the batch. With reproducible_shards, pairs come in runs of one from
-  // each shard of this rank, and these numbers are those of the first pairs of the runs (corpus/batches.h).
-  std::uint64_t update = 0, first_pair = 0, pair_stride = 1;
-  /// For guided alignment: the links of the pairs, as in model::GuidedAlignment, or empty.
-  const Sentences& links = kNoLinks;
-  static inline const Sentences kNoLinks{};
-  std::span<const float> weights{};  // of the pairs, as in model::GradientOptions
-  std::span<const WordId> sample{};  // of the target vocabulary, as there; the same on all ranks
+  std::uint64_t update = 0;  // its number, for dropout and for settings that change over the updates
 };
 
 struct UpdateResult {

@@ -148,10 +148,11 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
   options.add("replace-unknown", translation.replace_unknown,
               "write the source word with the largest attention weight in place of \u2047, the unknown word");
   options.add("minimum-length-ratio", search.minimum_length_ratio, within(0, 100),
-              "shortest translation, as a multiple of the source length; 0 for a model that has learned empty "
+              "shortest translation, as a multiple of the source length, which counts </s>; 0 for a model that has "
+              "learned empty "
               "translations (prepare --keep-empty-targets)");
   options.add("maximum-length-ratio", search.maximum_length_ratio, within(0.01, 100),
-              "longest translation, as a multiple of the source length");
+              "longest translation, as a multiple of the source length, which counts </s>");
   options.add("minimum-length", search.minimum_length, within(0, 1e6),
               "shortest translation in words, in addition to the ratio. Where the limits of a sentence contradict each "
               "other, the maximum wins: its translation has at most one word fewer, and </s>");

@@ -187,7 +187,7 @@ struct WordTables {
       "target of more than {} words{}; {}",
       totals.pairs_read, source, source == target ? "" : " and " + target, dropped[Drop::kEmptySource],
       dropped[Drop::kEmptyTarget], dropped[Drop::kLongSource], dropped[Drop::kLongTarget], options.cleaning.max_length,
-      more, dropped[Drop::kUnlikely] > 0 ? "lower --drop-unlikely" : "check the files or raise --max-length");
+      more, dropped[Drop::kUnlikely] > 0 ? "lower --drop-unlikely" : "check the files and the options that drop pairs");
 }
 
 /// Makes the vocabularies. given: the corpus whose words are used, or nullptr. Empties the statistics.
@@ -389,9 +389,9 @@ void declare(OptionList& options, CleaningOptions& o) {
               "read once more");
   options.add(
       "drop-unlikely", o.drop_unlikely, within(0, 1e6),
-      "with --learn-alignments: drop pairs whose words are, given the other side, on average less than this "
-      "many times as likely as by their frequency; 0: none. Of 60000 pairs, 2 drops three in four of those that do not "
-      "belong together; fewer pairs need more. Vocabularies are made before pairs are dropped");
+      "with --learn-alignments: drop pairs whose words are, given the other side, on average less than this many times "
+      "as likely as by their frequency; 0: none. Of 60000 pairs, 2 drops three in four of those that do not belong "
+      "together; fewer pairs need more. Vocabularies are made before pairs are dropped");
   options.add("source-script", o.source_script, Placeholder{"SCRIPT"},
               "drop pairs whose source is not written in this script, given by its name or code (Cyrillic, Cyrl) or by "
               "a language code (ru, ja); digits, punctuation and symbols do not count");
