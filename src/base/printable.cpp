@@ -1,11 +1,10 @@
 #include "rnnsearch/base/printable.h"
 
-#include <fmt/core.h>
+#include <fmt/chrono.h>
 #include <locale.h>
 #include <wchar.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "rnnsearch/base/error.h"
@@ -105,14 +104,16 @@ std::string right(const std::string& text, std::size_t columns) {
 
 std::string fixed(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
 
-std::string grouped(std::uint64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
+std::string grouped(std::uint64_t number) { return with_commas(std::to_string(number)); }
+
+std::string with_commas(const std::string& number) {
+  const std::size_t end = std::min(number.find('.'), number.size());
+  std::string result;
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    if (i > 0 && i < end && (end - i) % 3 == 0 && number[i - 1] != '-') result += ',';
+    result += number[i];
   }
-  return text;
+  return result;
 }
 
 std::string counted(std::uint64_t count, const char* noun) {
@@ -129,11 +130,6 @@ std::string duration(double seconds) {
   return s >= 60 ? fmt::format("{}m{:02}s", s / 60, s % 60) : fmt::format("{}s", s);
 }
 
-std::string utc(std::time_t time) {
-  std::array<char, 32> text{};
-  std::tm fields{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", ::gmtime_r(&time, &fields));
-  return text.data();
-}
+std::string utc(std::time_t time) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time)); }
 
 }  // namespace rnnsearch

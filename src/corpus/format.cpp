@@ -65,14 +65,16 @@ TextPipeline read_pipeline(const storage::File& file) {
   pipeline.source_language = file.text_attribute("/", "source_language");
   pipeline.target_language = file.text_attribute("/", "target_language");
   pipeline.tokenizer = file.text_attribute("/pipeline", "tokenizer");
-  pipeline.lowercase = file.integer_attribute("/pipeline", "lowercase") != 0;
+  pipeline.lowercase = file.attribute<std::int64_t>("/pipeline", "lowercase") != 0;
   pipeline.normalization = file.text_attribute("/pipeline", kNormalization);
   pipeline.libraries.text = file.text_attribute("/pipeline", kLibraries);
   check_text(file, "/", pipeline.source_language);
   check_text(file, "/", pipeline.target_language);
   try {
     if (file.has_attribute("/pipeline", kSubwords)) {
-      const auto kind = text::subword_kind_of(file.text_attribute("/pipeline", kSubwords));
+      const std::string name = file.text_attribute("/pipeline", kSubwords);
+      text::Subwords::Kind kind{};
+      if (!value::read(name, kind)) throw Error("there are no subwords '{}'; choose sentencepiece or bpe-codes", name);
       const auto model = [&](const char* path) {
         const auto bytes = file.read<std::uint8_t>(path);
         return text::Subwords::of(kind, std::string(bytes.begin(), bytes.end()));
@@ -119,19 +121,19 @@ Selection read_selection(const storage::File& file) {
   Selection selection;
   CleaningOptions& cleaning = selection.cleaning;
   const std::string at = "/selection";
-  cleaning.max_length = file.unsigned_attribute(at, "max_length");
-  cleaning.max_ratio = file.double_attribute(at, "max_ratio");
+  cleaning.max_length = file.attribute<std::uint64_t>(at, "max_length");
+  cleaning.max_ratio = file.attribute<double>(at, "max_ratio");
   cleaning.keep_empty_targets = file.has_attribute(at, "keep_empty_targets");
-  cleaning.drop_copies = file.integer_attribute(at, "drop_copies") != 0;
-  cleaning.drop_repeated = file.integer_attribute(at, "drop_repeated") != 0;
-  if (file.has_attribute(at, "drop_unlikely")) cleaning.drop_unlikely = file.double_attribute(at, "drop_unlikely");
+  cleaning.drop_copies = file.attribute<std::int64_t>(at, "drop_copies") != 0;
+  cleaning.drop_repeated = file.attribute<std::int64_t>(at, "drop_repeated") != 0;
+  if (file.has_attribute(at, "drop_unlikely")) cleaning.drop_unlikely = file.attribute<double>(at, "drop_unlikely");
   cleaning.source_script = file.text_attribute(at, "source_script");
   cleaning.target_script = file.text_attribute(at, "target_script");
-  cleaning.script_share = file.double_attribute(at, "script_share");
-  selection.pairs_read = file.unsigned_attribute(at, "pairs_read");
+  cleaning.script_share = file.attribute<double>(at, "script_share");
+  selection.pairs_read = file.attribute<std::uint64_t>(at, "pairs_read");
   for (std::size_t i = 0; i < kDropReasons.size(); ++i)
     if (i != static_cast<std::size_t>(Drop::kUnlikely) || cleaning.drop_unlikely > 0)
-      selection.dropped.counts[i] = file.unsigned_attribute(at, fmt::format("dropped_{}", kDropReasons[i].name));
+      selection.dropped.counts[i] = file.attribute<std::uint64_t>(at, fmt::format("dropped_{}", kDropReasons[i].name));
   return selection;
 }
 

@@ -2,13 +2,13 @@
 
 #include <charconv>
 
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/text/tokenizer.h"
 
 namespace rnnsearch::corpus {
 namespace {
 
-constexpr std::string_view kContinues = "@@";      // of subword-nmt
-constexpr std::string_view kLineSpace = "\u2581";  // of SentencePiece
+constexpr std::string_view kContinues = "@@";  // of subword-nmt
 
 Spelling::Form form_of(const TextPipeline& pipeline) {
   const text::Subwords& subwords = pipeline.target_subwords;
@@ -26,13 +26,9 @@ std::string in_line(std::string_view piece) {
       return std::string(1, is_space ? ' ' : static_cast<char>(byte));
     }
   }
-  std::string text;
-  for (std::size_t at = 0; at < piece.size();) {
-    const bool is_space = piece.substr(at).starts_with(kLineSpace);
-    text += is_space ? ' ' : piece[at];
-    at += is_space ? kLineSpace.size() : 1;
-  }
-  return text;
+  std::string spelled(piece);
+  replace_all(spelled, text::kPieceSpace, " ");
+  return spelled;
 }
 
 // The words of a text behind a letter, and with another one behind it if `closed`.

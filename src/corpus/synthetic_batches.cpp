@@ -16,26 +16,6 @@ namespace {
 
 constexpr std::size_t kLongest = 100000;
 
-/// Never ends: the pairs in a drawn order, then all of them again in another.
-class PairStream {
- public:
-  PairStream(const std::vector<PairLength>& lengths, Random& random)
-      : lengths_(lengths), random_(random), next_(lengths.size()) {}
-
-  PairLength next() {
-    if (next_ == lengths_.size()) {
-      random_.shuffle(lengths_);
-      next_ = 0;
-    }
-    return lengths_[next_++];
-  }
-
- private:
-  std::vector<PairLength> lengths_;
-  Random& random_;
-  std::size_t next_;
-};
-
 std::vector<WordId> draw_sentence(std::size_t length, std::size_t vocabulary, Random& random) {
   const auto ordinary = static_cast<double>(vocabulary - kEnd - 1);
   std::vector<WordId> words(length);
@@ -75,11 +55,19 @@ std::vector<BatchSlice> synthetic_batches(const SyntheticOptions& options, std::
                                           std::size_t ranks, std::size_t run) {
   assert(rank < ranks && !options.lengths.empty());
   Random random(options.seed);
-  PairStream stream(options.lengths, random);
+  std::vector<PairLength> lengths = options.lengths;  // in a drawn order, and again in another after the last one
+  std::size_t next = lengths.size();
+  const auto next_length = [&] {
+    if (next == lengths.size()) {
+      random.shuffle(lengths);
+      next = 0;
+    }
+    return lengths[next++];
+  };
   std::vector<BatchSlice> slices;
   while (slices.size() < count) {
     std::vector<PairLength> pool(options.pool_batches * options.batch_sentences);
-    std::generate(pool.begin(), pool.end(), [&] { return stream.next(); });
+    std::generate(pool.begin(), pool.end(), next_length);
     std::stable_sort(pool.begin(), pool.end(), [](const PairLength& a, const PairLength& b) {
       return std::max(a.source, a.target) < std::max(b.source, b.target);
     });

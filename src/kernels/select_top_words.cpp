@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
-#include <utility>
-
-#include "rnnsearch/base/parallel.h"
 
 namespace rnnsearch::kernels {
 
@@ -28,15 +24,6 @@ void select_top_words(std::span<const Real> log_probabilities, std::size_t i, To
   std::copy_n(best.begin(), length, top.entries.begin() + static_cast<std::ptrdiff_t>(i * top.limit));
   top.lengths[i] = static_cast<std::uint32_t>(length);
   top.nan[i] = !log_probabilities.empty() && log_probabilities[0] != log_probabilities[0];
-}
-
-void select_top_words(Buffer<Real> log_probabilities, TopWords& top) {
-  const auto all = log_probabilities.view();
-  top.shape(all.rows, all.cols);
-  parallel_for(all.rows, [&](std::size_t i) { select_top_words({all.row(i), all.cols}, i, top); });
-  top.look_up = [all, memory = std::make_shared<Buffer<Real>>(std::move(log_probabilities))](const auto& words) {
-    for (const WordOfRow& one : words) *one.log_probability = all(one.row, one.word);
-  };
 }
 
 }  // namespace rnnsearch::kernels

@@ -100,8 +100,7 @@ constexpr Rule<M> kRules[]{
      },
      "attention = {attention}",
      "it compares the annotations with the decoder's state number by number, and they are {annotation-width} wide "
-     "where "
-     "the state is {state}",
+     "where the state is {state}",
      "choose attention = general, or encoder = forward, or an encoder-state that makes them equal"},
     {[](const M& o) { return o.attends() && o.attend_from == Step::kCurrent && o.readout_state == Step::kPrevious; },
      "attend-from = current with readout-state = previous",

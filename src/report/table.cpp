@@ -36,17 +36,6 @@ std::string csv_field(std::string text) {
   return quoted ? fmt::format("\"{}\"", text) : text;
 }
 
-// Inserts commas between the thousands before the decimal point.
-std::string with_commas(const std::string& text) {
-  const std::size_t end = std::min(text.find('.'), text.size());
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i > 0 && i < end && (end - i) % 3 == 0 && text[i - 1] != '-') result += ',';
-    result += text[i];
-  }
-  return result;
-}
-
 }  // namespace
 
 std::string markdown_of(const Table& table) {

@@ -241,15 +241,6 @@ Subwords Subwords::sentence_piece(std::string bytes) {
 
 std::string sentence_piece_library() { return "SentencePiece " RNNSEARCH_SENTENCEPIECE_VERSION; }
 
-Subwords::Kind subword_kind_of(const std::string& name) {
-  if (name == "sentencepiece") return Subwords::Kind::kSentencePiece;
-  if (name == "bpe-codes") return Subwords::Kind::kBytePairCodes;
-  throw Error("there are no subwords '{}'; choose sentencepiece or bpe-codes", name);
-}
-std::string name_of(Subwords::Kind kind) {
-  return kind == Subwords::Kind::kSentencePiece ? "sentencepiece" : "bpe-codes";
-}
-
 Subwords train_subwords(const std::vector<std::string>& lines, const SubwordTraining& training) {
   Lines iterator(lines);
   std::string model;

@@ -27,7 +27,7 @@ Input open_input(const fs::path& path) {
     throw Error("{} is itself the mean of checkpoints ({}); give those checkpoints instead", path,
                 file.text_attribute("/", kAverageOf));
   }
-  const std::uint64_t update = file.unsigned_attribute("/", "update");
+  const std::uint64_t update = file.attribute<std::uint64_t>("/", "update");
   Config config = read_config(file);
   return {path, std::move(file), update, std::move(config)};
 }
@@ -114,7 +114,7 @@ Averaged average_checkpoints(std::span<const fs::path> checkpoints, const fs::pa
                 inputs[i - 1].path, inputs[i].path, inputs[i].update);
   }
   for (std::size_t i = 1; successive && i < inputs.size(); ++i) {
-    const std::uint64_t before = inputs[i - 1].file.unsigned_attribute("/state", "former_checkpoint");
+    const std::uint64_t before = inputs[i - 1].file.attribute<std::uint64_t>("/state", "former_checkpoint");
     if (before == inputs[i].update) continue;
     throw Error(
         "the checkpoint before {} was of update {} and is gone: {} is older and was kept as the best; average {}{}, or "

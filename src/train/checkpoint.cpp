@@ -90,9 +90,11 @@ void for_each_field(State& state, const Visit& visit) {
 
 struct FromFile {
   const storage::File& file;
-  void operator()(const char* name, std::uint64_t& field) const { field = file.unsigned_attribute("/state", name); }
-  void operator()(const char* name, double& field) const { field = file.double_attribute("/state", name); }
-  void operator()(const char* name, bool& field) const { field = file.unsigned_attribute("/state", name) != 0; }
+  template <storage::Number T>
+  void operator()(const char* name, T& field) const {
+    field = file.attribute<T>("/state", name);
+  }
+  void operator()(const char* name, bool& field) const { field = file.attribute<std::uint64_t>("/state", name) != 0; }
   void operator()(const char* name, std::string& field) const { field = file.text_attribute("/state", name); }
 };
 
@@ -336,7 +338,7 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
         "same --mix if there was one, or another run folder",
         path, state.corpus_fingerprint, corpus_fingerprint);
   }
-  if (const auto update = file.unsigned_attribute("/", "update"); update != state.update) {
+  if (const auto update = file.attribute<std::uint64_t>("/", "update"); update != state.update) {
     throw Error(
         "checkpoint: {} is from update {}, but its /state is from update {}; use another copy or the previous "
         "checkpoint",
@@ -371,7 +373,7 @@ TrainingState resume_checkpoint(const std::filesystem::path& path, const std::st
                          path));
   }
   for (const auto& [name, values] : optimizer.accumulators()) read_accumulator(file, name, layout, values);
-  optimizer.steps = file.unsigned_attribute("/optimizer", "steps");
+  optimizer.steps = file.attribute<std::uint64_t>("/optimizer", "steps");
   history = read_history(file);
   return state;
 }
@@ -419,7 +421,7 @@ LoadedModel load_model(const std::filesystem::path& checkpoint, const std::funct
                      corpus::read_vocabulary(file, "target"),
                      corpus::read_pipeline(file),
                      std::move(config),
-                     file.unsigned_attribute("/", "update")};
+                     file.attribute<std::uint64_t>("/", "update")};
   const auto check_size = [&](const char* side, std::size_t words, std::size_t expected) {
     if (words == expected) return;
     throw Error("checkpoint: {} has {} {} words, but its model expects {}", checkpoint, words, side, expected);

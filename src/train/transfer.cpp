@@ -159,7 +159,7 @@ Transferred transfer_from(const std::filesystem::path& checkpoint, const corpus:
     read_accumulator(file, name, copier.former(), values);
     copier.copy(values, accumulator);
   }
-  optimizer->steps = file.unsigned_attribute("/optimizer", "steps");
+  optimizer->steps = file.attribute<std::uint64_t>("/optimizer", "steps");
   return transferred;
 }
 

@@ -8,10 +8,6 @@ namespace {
 class ParallelFor : public testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override { set_thread_count(GetParam()); }
-  void TearDown() override { set_thread_count(before_); }
-
- private:
-  std::size_t before_ = thread_count();
 };
 
 TEST_P(ParallelFor, RunsEveryPieceOnce) {
@@ -92,16 +88,13 @@ TEST_P(ParallelFor, StaysOnAThreadThatIsToWorkAlone) {
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelFor, testing::Values(1, 2, 4));
 
 TEST(Threads, AreAsManyAsWereSet) {
-  const std::size_t before = thread_count();
   set_thread_count(3);
   EXPECT_EQ(thread_count(), 3u);
-  set_thread_count(before);
   EXPECT_GE(allowed_cpus(), 1u);
 }
 
 // As `benchmark --threads 1,2,4` does it: after another number, in either direction.
 TEST(Threads, WorkInTheNumberThatWasSetLast) {
-  const std::size_t before = thread_count();
   for (const std::size_t count : {4u, 1u, 3u, 2u, 4u}) {
     set_thread_count(count);
     std::atomic<std::size_t> begun = 0, running = 0, most = 0;
@@ -117,7 +110,6 @@ TEST(Threads, WorkInTheNumberThatWasSetLast) {
     });
     EXPECT_EQ(most, count) << "threads at once";
   }
-  set_thread_count(before);
 }
 
 }  // namespace

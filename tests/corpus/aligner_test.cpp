@@ -133,7 +133,6 @@ TEST(Aligner, GivesTheSameLinksOnAnyNumberOfThreads) {
     for (std::size_t k = 0; k < text.links.size(); ++k)
       links.push_back(aligner.links(text.pairs.source[k], text.pairs.target[k]).positions);
   }
-  set_thread_count(allowed_cpus());
   EXPECT_EQ(all[1], all[0]);
   EXPECT_EQ(all[2], all[0]);
 }

@@ -406,14 +406,12 @@ TEST_F(Prepare, WritesTheSameBytesOnAnyNumberOfThreadsAndInAnyMemory) {
   options.source_words = 5000;
   prepare(options);
   const std::string digest = storage::sealed_digest(options.output, "corpus");
-  const std::size_t threads = thread_count();
   for (const std::size_t count : {1, 2, 3}) {
     set_thread_count(count);
     options.memory = count == 2 ? 1 : std::size_t{1} << 30;
     prepare(options);
     EXPECT_EQ(storage::sealed_digest(options.output, "corpus"), digest) << count << " threads";
   }
-  set_thread_count(threads);
 }
 
 TEST_F(Prepare, TakesTextsInPiecesAndAsTabSeparatedValues) {

@@ -145,17 +145,12 @@ TEST(TextPipeline, KnowsThePiecesOfEachWord) {
   crossing.tokenizer = "none";
   auto pieces = text::kSpecial;
   for (const char* piece : {"\u2581", "a", "b", "c"}) pieces.emplace_back(piece, -3.0f, 1);
-  pieces.emplace_back(
-      "b\u2581"
-      "b",
-      -1.0f, 1);
+  pieces.emplace_back("b\u2581b", -1.0f, 1);
   crossing.source_subwords = crossing.target_subwords =
       text::Subwords::sentence_piece(text::model_of(1, false, pieces));
   EXPECT_THAT(pieces_of(crossing, "ab bc c"), ElementsAre("\u2581 a b\u2581"
                                                           "b",
-                                                          "b\u2581"
-                                                          "b c",
-                                                          "\u2581 c"));
+                                                          "b\u2581b c", "\u2581 c"));
   EXPECT_THAT(pieces_of(crossing, "a b \u2581 b"), ElementsAre("\u2581 a", "\u2581 b", "", "\u2581 \u2581 \u2581 b"));
 }
 

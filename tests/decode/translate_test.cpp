@@ -386,12 +386,10 @@ TEST(Retry, LeavesOutWhatWaitsForItWhenItIsStopped) {
 TEST(Retry, FindsTheSameOnAnyNumberOfThreads) {
   auto model = model_of_a_chain();
   const SearchOptions options{.beam = 1, .maximum_length_ratio = 2.0};
-  const std::size_t threads = thread_count();
   set_thread_count(1);
   const auto one = translate(model, some_sentences(20, 5), options);
   set_thread_count(3);
   expect_same_bits(translate(model, some_sentences(20, 5), options), one);
-  set_thread_count(threads);
   std::set<std::size_t> retries;
   for (const auto& found : one) retries.insert(found[0].retries);
   EXPECT_EQ(retries, (std::set<std::size_t>{0, 1}));
@@ -428,11 +426,6 @@ TEST(Search, GivesOneTranslationThatIsNanWhereTheModelComputesNan) {
   }
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
 TEST(Parts, EndWhereASentenceEndsOrNoFurtherWordFits) {
   for (const auto& [line, longest, ends] : std::vector<std::tuple<std::string, std::size_t, std::vector<std::size_t>>>{
            {"", 3, {0}},
@@ -451,7 +444,7 @@ TEST(Parts, EndWhereASentenceEndsOrNoFurtherWordFits) {
            {"a \uffed. \uffed\" b \uffed, c d", 5, {3, 7}},    // joiner marks
            {"a \uffed. \"\uffed b \uffed, c d", 5, {2, 7}},    // an opening mark
            {"\u2581a . \u2581b c \u2581d", 4, {2, 5}}}) {      // pieces
-    EXPECT_EQ(part_ends(words_of(line), longest), ends) << line;
+    EXPECT_EQ(part_ends(text::split_words(line), longest), ends) << line;
   }
 }
 

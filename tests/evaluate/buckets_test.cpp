@@ -1,5 +1,7 @@
 #include "rnnsearch/evaluate/evaluation.h"
 
+#include <fmt/format.h>
+
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/evaluate/metrics.h"
 #include "rnnsearch/text/unicode.h"
@@ -153,11 +155,7 @@ Words random_words(Random& random, std::size_t length, std::size_t vocabulary) {
   return words;
 }
 
-std::string joined(const Words& words) {
-  std::string line;
-  for (const std::string_view word : words) (line += line.empty() ? "" : " ") += word;
-  return line;
-}
+std::string joined(const Words& words) { return fmt::to_string(fmt::join(words, " ")); }
 
 TEST(LongestCommonSubsequence, EqualsTheWholeTableAtEveryLength) {
   Random random(1);

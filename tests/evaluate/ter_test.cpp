@@ -1,5 +1,7 @@
 #include "rnnsearch/evaluate/metrics.h"
 
+#include <fmt/format.h>
+
 #include "rnnsearch/base/portable.h"
 #include "rnnsearch/base/version.h"
 #include "rnnsearch/text/unicode.h"
@@ -26,11 +28,7 @@ std::uint64_t edits(const std::string& hypothesis, const std::string& reference)
   return statistics(hypothesis, reference).edits;
 }
 
-std::string joined(const Lines& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
+std::string joined(const Lines& words) { return fmt::to_string(fmt::join(words, " ")); }
 // Expects that the tokens of the line are those of `tokens`, which spaces separate.
 void expect_tokens(std::string_view line, const std::string& tokens, const TerOptions& options) {
   const std::size_t words = text::split_words(tokens).size();
@@ -56,8 +54,7 @@ TEST(Ter, HasThePublishedScores) {
       "wenn Sie alle Aufgaben im aktuellen Dokument aktualisieren möchten , wählen Sie im Menü des Aufgabenbedienfelds "
       "die Option \" Alle Aufgaben aktualisieren . \"",
       "klicken Sie auf der Registerkarte \" Optionen \" auf die Schaltfläche \" Benutzerdefiniert \" und geben Sie "
-      "Werte "
-      "für \" Fehlerkorrektur-Level \" und \" Y / X-Verhältnis \" ein .",
+      "Werte für \" Fehlerkorrektur-Level \" und \" Y / X-Verhältnis \" ein .",
       "Sie können beispielsweise ein Dokument erstellen , das ein Auto über die Bühne enthält .",
       "wählen Sie im Dialogfeld \" Neu aus Vorlage \" eine Vorlage aus und klicken Sie auf \" Neu . \""};
   const Lines references = {

@@ -294,16 +294,6 @@ void check_benchmark(const cli::Options& options) {
           "benchmark rejects the config.ini of a run");
 }
 
-Arguments arguments_in(std::string_view bytes) {
-  Arguments arguments;
-  while (!bytes.empty()) {
-    const std::size_t size = std::min(bytes.find('\0'), bytes.size());
-    arguments.emplace_back(bytes.substr(0, size));
-    bytes.remove_prefix(std::min(size + 1, bytes.size()));
-  }
-  return arguments;
-}
-
 void fuzz(Arguments arguments) {
   const auto commands = cli::commands();
   const auto command = std::find_if(commands.begin(), commands.end(),
@@ -334,4 +324,4 @@ void fuzz(Arguments arguments) {
 }  // namespace
 }  // namespace rnnsearch::fuzz
 
-void rnnsearch::fuzz::run(Input input) { fuzz(arguments_in(input.rest())); }
+void rnnsearch::fuzz::run(Input input) { fuzz(split(input.rest(), '\0')); }

@@ -2,6 +2,7 @@
 // each of some files.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rnnsearch/base/error.h"
 #include "tests/support/scratch.h"
@@ -35,6 +37,17 @@ bool accepted(Act&& act) {
     require(std::string_view(error.what()).size() > 10, "a refusal without a sentence");
     return false;
   }
+}
+
+/// What stands before each `end`, and behind the last one if anything does.
+inline std::vector<std::string> split(std::string_view bytes, char end) {
+  std::vector<std::string> pieces;
+  while (!bytes.empty()) {
+    const std::size_t size = std::min(bytes.find(end), bytes.size());
+    pieces.emplace_back(bytes.substr(0, size));
+    bytes.remove_prefix(std::min(size + 1, bytes.size()));
+  }
+  return pieces;
 }
 
 /// The input's bytes, one after the other, and zeros behind them.

@@ -4,27 +4,13 @@
 #include "rnnsearch/evaluate/n_best_list.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace {
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return lines;
-}
-
-}  // namespace
-
 void rnnsearch::fuzz::run(Input input) {
   using namespace rnnsearch::evaluate;
   const std::string text(input.rest());
   std::vector<FeatureWeight> weights;
   accepted([&] { weights = read_weights(text, "weights"); });
   NBestList list;
-  if (!accepted([&] { list = read_n_best_list(lines_of(text), "a list"); })) return;
+  if (!accepted([&] { list = read_n_best_list(split(text, '\n'), "a list"); })) return;
   if (list.lines.empty()) return;  // an empty file, which commands refuse
   const std::vector<std::string> added{"added-1"};
   if (!accepted([&] { check_feature_names(list, added); })) return;

@@ -9,12 +9,7 @@ void rnnsearch::fuzz::run(Input input) {
   std::vector<std::string> words;
   if (how & 1) words.assign(corpus::kSpecialSymbols.begin(), corpus::kSpecialSymbols.end());
   std::vector<std::uint64_t> counts(how & 2 ? input.below(20) : 0, input.number());
-  const std::string_view rest = input.rest();
-  for (std::size_t begin = 0; begin < rest.size();) {
-    const std::size_t end = std::min(rest.find('\n', begin), rest.size());
-    words.emplace_back(rest.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for (std::string& word : split(input.rest(), '\n')) words.push_back(std::move(word));
   if (how & 4 && !words.empty()) words.back() += "\nx";
   corpus::Vocabulary vocabulary;
   if (!accepted([&] { vocabulary = corpus::Vocabulary(words, counts); })) return;

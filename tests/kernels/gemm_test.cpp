@@ -243,13 +243,7 @@ TEST(Gemm, IsNotWrittenOverItsOperands) {
 
 class Products : public testing::Test {
  protected:
-  void TearDown() override {
-    set_precision(Precision::kFloat32);
-    set_thread_count(before_);
-  }
-
- private:
-  std::size_t before_ = thread_count();
+  void TearDown() override { set_precision(Precision::kFloat32); }
 };
 
 // Every slab, block, strip and panel of a large product: sums of small integers are exact.

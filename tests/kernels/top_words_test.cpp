@@ -91,7 +91,6 @@ TEST(TopWords, HaveTheBitsOfTheLogSoftmaxOnAnyNumberOfThreads) {
   struct Shape {
     std::size_t R, H, K;
   };
-  const std::size_t threads_before = thread_count();
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
     set_precision(precision);
     for (const auto [R, H, K] : {Shape{1, 30, 2000}, Shape{37, 70, 5003}, Shape{3, 1100, 900}, Shape{250, 5, 600}}) {
@@ -136,12 +135,10 @@ TEST(TopWords, HaveTheBitsOfTheLogSoftmaxOnAnyNumberOfThreads) {
       }
     }
   }
-  set_thread_count(threads_before);
   set_precision(Precision::kFloat32);
 }
 
 TEST(TopWords, TakesTheLowerNumberOfEqualScoresAcrossBlocks) {
-  const std::size_t threads_before = thread_count();
   constexpr std::size_t K = 4 * kBlock + 5;
   const Guarded<Real> t = Guarded<Real>(1, 1).fill([] { return 0; });
   const Guarded<Real> W_o = Guarded<Real>(1, K).fill([] { return 0; });
@@ -154,7 +151,6 @@ TEST(TopWords, TakesTheLowerNumberOfEqualScoresAcrossBlocks) {
     for (const auto& entry : top.row(0)) words.push_back(entry.word);
     EXPECT_EQ(words, (std::vector<std::uint32_t>{3 * kBlock, 0, 1, 2}));
   }
-  set_thread_count(threads_before);
 }
 
 TEST(TopWordsTest, LeaveOutWordsOfProbabilityZero) {

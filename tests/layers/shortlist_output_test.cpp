@@ -103,7 +103,6 @@ TEST(ShortlistOutput, HasTheBitsOfTheVocabularyWhenTheListsHaveAllWords) {
 TEST(ShortlistOutput, HasTheSameBitsHoweverManySentencesShareAProductOnAnyNumberOfThreads) {
   Output output(20, 1300);
   const Sentences lists = some_lists(output.K, 900);
-  const std::size_t threads = thread_count();
   set_thread_count(1);
   const auto expected = log_probabilities(output, false, lists, 1);
   for (const std::size_t count : {1u, 3u}) {
@@ -113,7 +112,6 @@ TEST(ShortlistOutput, HasTheSameBitsHoweverManySentencesShareAProductOnAnyNumber
       EXPECT_EQ(log_probabilities(output, true, lists, together), expected);
     }
   }
-  set_thread_count(threads);
 }
 
 TEST(ShortlistOutput, FindsTheMostProbableWordsWithTheBitsOfAllWords) {

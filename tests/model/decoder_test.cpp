@@ -9,10 +9,7 @@
 namespace rnnsearch::model {
 namespace {
 
-class Systems : public testing::TestWithParam<Variant> {
- protected:
-  void TearDown() override { set_thread_count(allowed_cpus()); }
-};
+class Systems : public testing::TestWithParam<Variant> {};
 
 TEST_P(Systems, AgreeWithTheEquations) {
   const ModelOptions& options = GetParam().options;

@@ -45,10 +45,7 @@ std::vector<Variant> dropping_words(const std::string& kind) {
   return variants(with(small(), shares + kind), 4);
 }
 
-class DroppingSystems : public testing::TestWithParam<Variant> {
- protected:
-  void TearDown() override { set_thread_count(allowed_cpus()); }
-};
+class DroppingSystems : public testing::TestWithParam<Variant> {};
 
 #ifdef RNNSEARCH_DOUBLE
 /// What the masks leave of one sentence, unit by unit.
@@ -244,10 +241,7 @@ std::vector<Variant> guided_systems() {
   return all;
 }
 
-class GuidedSystems : public testing::TestWithParam<Variant> {
- protected:
-  void TearDown() override { set_thread_count(allowed_cpus()); }
-};
+class GuidedSystems : public testing::TestWithParam<Variant> {};
 
 #ifdef RNNSEARCH_DOUBLE
 /// Equation: see GuidedAlignment; the weights of attention are those of `align`.

@@ -138,7 +138,6 @@ TEST(Threads, DoNotChangeABitOfTheGradient) {
     }
   }
   kernels::set_precision(kernels::Precision::kFloat32);
-  set_thread_count(allowed_cpus());
 }
 
 #endif

@@ -220,8 +220,7 @@ TEST(Chart, KeepsLongLinesSmall) {
 
 LineChart table_of(const std::string& text) {
   const Scratch scratch;
-  std::ofstream(scratch / "chart.tsv") << text;
-  return read_chart(scratch / "chart.tsv");
+  return read_chart(write_text(scratch / "chart.tsv", text));
 }
 std::string refusal(const std::string& text) {
   return message_of([&] { table_of(text); });

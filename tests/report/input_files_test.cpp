@@ -49,11 +49,10 @@ Json evaluation(const std::string& name, double bleu) {
                        {"sentences", Json::array({sentence(1, name, bleu), sentence(2, name, bleu)})}});
 }
 
-class EvaluationFileTest : public ::testing::Test {
+class EvaluationFileTest : public ScratchTest {
  protected:
   EvaluationFile read(const std::string& text, const std::string& name = "one.json") {
-    std::ofstream(scratch_ / name) << text;
-    return read_evaluation(scratch_ / name);
+    return read_evaluation(write_text(scratch_ / name, text));
   }
   EvaluationFile read(const Json& json, const std::string& name = "one.json") { return read(json_text(json), name); }
   std::string refusal(const std::string& text) {
@@ -61,7 +60,6 @@ class EvaluationFileTest : public ::testing::Test {
   }
   std::string refusal(const char* text) { return refusal(std::string(text)); }
   std::string refusal(const Json& json) { return refusal(json_text(json)); }
-  Scratch scratch_;
 };
 
 TEST_F(EvaluationFileTest, ReadsWhatEvaluateWrote) {
@@ -226,17 +224,16 @@ TEST_F(EvaluationFileTest, TellsSystemsOfOneNameApartByTheirFiles) {
               HasSubstr("both score a system named search"));
 }
 
-class AlignmentFileTest : public ::testing::Test {
+class AlignmentFileTest : public ScratchTest {
  protected:
   AlignmentFile read(const std::string& sentence, const std::string& version = "1") {
-    std::ofstream(scratch_ / "a.json") << R"({"format":"rnnsearch-alignment","format_version":)" << version
-                                       << R"(,"model":"runs/search","sentences":[)" << sentence << "]}";
-    return read_alignment(scratch_ / "a.json");
+    return read_alignment(write_text(scratch_ / "a.json", R"({"format":"rnnsearch-alignment","format_version":)" +
+                                                              version + R"(,"model":"runs/search","sentences":[)" +
+                                                              sentence + "]}"));
   }
   std::string refusal(const std::string& sentence, const std::string& version = "1") {
     return message_of([&] { read(sentence, version); });
   }
-  Scratch scratch_;
 };
 
 TEST_F(AlignmentFileTest, ReadsMatricesRowByRow) {
@@ -294,17 +291,15 @@ TEST_F(AlignmentFileTest, ReadsWhatWasWritten) {
   EXPECT_EQ(file.sentences[0].alignment.target, target);
 }
 
-class SectionFileTest : public ::testing::Test {
+class SectionFileTest : public ScratchTest {
  protected:
   SectionFile read(const std::string& members, const std::string& version = "1") {
-    std::ofstream(scratch_ / "s.json") << R"({"format":"rnnsearch-section","format_version":)" << version << members
-                                       << "}";
-    return read_section(scratch_ / "s.json");
+    return read_section(write_text(scratch_ / "s.json",
+                                   R"({"format":"rnnsearch-section","format_version":)" + version + members + "}"));
   }
   std::string refusal(const std::string& members, const std::string& version = "1") {
     return message_of([&] { read(members, version); });
   }
-  Scratch scratch_;
 };
 
 const std::string kTable =

@@ -26,7 +26,7 @@ std::string resume(int number) {
   return fmt::format(R"({{"event":"resume","update":{},"checkpoint":"x","ranks":1}})", number) + "\n";
 }
 
-class RunTest : public ::testing::Test {
+class RunTest : public ScratchTest {
  protected:
   report::Run read(const std::string& log, const std::string& environment = "") {
     const fs::path path = scratch_.path() / "run";
@@ -41,7 +41,6 @@ class RunTest : public ::testing::Test {
     for (const LoggedUpdate& line : run.updates) updates.push_back(line.update);
     return updates;
   }
-  Scratch scratch_;
 };
 
 TEST_F(RunTest, CountsTheTimeOfEachUpdate) {

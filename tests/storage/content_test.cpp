@@ -252,8 +252,8 @@ TEST_F(Content, HasAttributesOfTheTypesThatAreWritten) {
     H5Sclose(space);
     const File file = File::open(path_);
     return message_of([&] {
-      *name == 'c'   ? static_cast<void>(file.unsigned_attribute("/group", name))
-      : *name == 's' ? static_cast<void>(file.double_attribute("/group", name))
+      *name == 'c'   ? static_cast<void>(file.attribute<std::uint64_t>("/group", name))
+      : *name == 's' ? static_cast<void>(file.attribute<double>("/group", name))
                      : static_cast<void>(file.text_attribute("/group", name));
     });
   };

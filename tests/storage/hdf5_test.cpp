@@ -81,16 +81,16 @@ TEST_F(Hdf5File, ReturnsAttributes) {
   EXPECT_EQ(file.text_attribute("/", "format"), "rnnsearch-corpus");
   EXPECT_EQ(file.text_attribute("/", "empty"), "");
   EXPECT_EQ(file.text_attribute("/", "long"), std::string(200000, 'x'));
-  EXPECT_EQ(file.unsigned_attribute("/state/inner", "seed"), std::numeric_limits<std::uint64_t>::max());
-  EXPECT_EQ(file.integer_attribute("/state/inner", "minus"), -3);
-  EXPECT_EQ(file.double_attribute("/state/inner", "loss"), 0.1);
+  EXPECT_EQ(file.attribute<std::uint64_t>("/state/inner", "seed"), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(file.attribute<std::int64_t>("/state/inner", "minus"), -3);
+  EXPECT_EQ(file.attribute<double>("/state/inner", "loss"), 0.1);
   EXPECT_THAT(file.attributes("/state/inner"), ElementsAre("loss", "minus", "seed"));
   EXPECT_TRUE(file.has_attribute("/", "format"));
   EXPECT_FALSE(file.has_attribute("/", "missing"));
   EXPECT_FALSE(file.has_attribute("/missing", "format"));
   EXPECT_THAT(message_of([&] { file.text_attribute("/", "missing"); }), HasSubstr("missing"));
   EXPECT_THAT(message_of([&] { file.text_attribute("/state/inner", "minus"); }), HasSubstr("another type"));
-  EXPECT_THAT(message_of([&] { file.integer_attribute("/state/inner", "loss"); }), HasSubstr("another type"));
+  EXPECT_THAT(message_of([&] { file.attribute<std::int64_t>("/state/inner", "loss"); }), HasSubstr("another type"));
 }
 
 TEST_F(Hdf5File, TakesAListPieceByPiece) {

@@ -43,12 +43,24 @@
 #include <vector>
 
 #include "rnnsearch/base/error.h"
+#include "rnnsearch/base/parallel.h"
 #include "tests/support/scratch.h"
 
 namespace rnnsearch {
 
 using testing::AllOf, testing::AnyOf, testing::Each, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 using testing::Not, testing::SizeIs, testing::StartsWith;
+
+/// A test may change the number of threads: the next one has the former number again.
+class RestoreThreads : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo&) override { before_ = thread_count(); }
+  void OnTestEnd(const testing::TestInfo&) override { set_thread_count(before_); }
+  std::size_t before_ = 1;
+};
+inline const bool kThreadsAreRestored = [] {
+  testing::UnitTest::GetInstance()->listeners().Append(new RestoreThreads);
+  return true;
+}();
 
 /// The message of the Error that `act` throws.
 template <class Act>

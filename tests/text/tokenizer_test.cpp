@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "rnnsearch/base/portable.h"
+#include "rnnsearch/base/printable.h"
 #include "rnnsearch/text/unicode.h"
 #include "tests/support/test.h"
 #include "text/code_points.h"
@@ -10,25 +11,11 @@
 namespace rnnsearch::text {
 namespace {
 
-std::string spaced(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text.push_back(' ');
-    text.append(word);
-  }
-  return text;
-}
-
 // Tokens in one line, the joiner written as ~.
 std::string shown(std::string_view line, Chinese chinese = Chinese::kCharacters) {
-  const std::string text = spaced(tokenize_words(line, chinese));
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool joiner = std::string_view(text).substr(i, 3) == "\uFFED";
-    result.push_back(joiner ? '~' : text[i]);
-    if (joiner) i += 2;
-  }
-  return result;
+  std::string text = fmt::to_string(fmt::join(tokenize_words(line, chinese), " "));
+  replace_all(text, "\uFFED", "~");
+  return text;
 }
 
 std::string random_text(Random& random, std::size_t characters) {
@@ -67,7 +54,7 @@ TEST(TokenizeWords, PutsExactlyOneMarkWhereWordsTouchAndIsUndoneByJoinWords) {
     ASSERT_EQ(first_invalid_utf8(text), std::nullopt);
     const Chinese chinese = i % 2 == 0 ? Chinese::kCharacters : Chinese::kDictionaryWords;
     const std::vector<std::string> words = tokenize_words(text, chinese);
-    ASSERT_EQ(join_words(words), spaced(split_words(text))) << "trial " << i;
+    ASSERT_EQ(join_words(words), fmt::to_string(fmt::join(split_words(text), " "))) << "trial " << i;
     for (const std::string& word : words) {
       ASSERT_FALSE(word.empty());
       ASSERT_THAT(split_words(word), ElementsAre(word)) << "a word with white space in it";

@@ -37,13 +37,12 @@ struct SavedRun {
   }
 };
 
-class Average : public testing::Test {
+class Average : public ScratchTest {
  protected:
   std::string refusal(const std::vector<fs::path>& paths, bool overwrite = false) {
     return message_of([&] { average_checkpoints(paths, output_, overwrite); });
   }
 
-  Scratch scratch_;
   corpus::Corpus corpus_{support::make_tiny_corpus(scratch_.path())};
   SavedRun run_{corpus_};
   fs::path a_ = scratch_ / "update-00000010.h5", b_ = scratch_ / "update-00000020.h5", c_ = scratch_ / "c.h5";

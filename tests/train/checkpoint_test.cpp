@@ -34,7 +34,7 @@ TrainingState some_state(const corpus::Corpus& corpus) {
   return state;
 }
 
-class CheckpointFile : public testing::Test {
+class CheckpointFile : public ScratchTest {
  protected:
   CheckpointFile() {
     model_.initialise(5);
@@ -55,7 +55,6 @@ class CheckpointFile : public testing::Test {
   }
   std::string refusal() { return refusal(model_.options(), options_, corpus_.fingerprint()); }
 
-  Scratch scratch_;
   corpus::Corpus corpus_{support::make_tiny_corpus(scratch_.path())};
   TrainOptions options_ = tiny_options();
   model::Model model_{tiny_model_options(corpus_)};

@@ -126,14 +126,12 @@ std::vector<TrainOptions> every_optimizer() {
 
 TEST(Optimizer, GivesTheSameBitsOnOneThreadAndOnFour) {
   for (const TrainOptions& options : every_optimizer()) {
-    const std::size_t before = thread_count();
     set_thread_count(1);
     const auto one = trained(options, 3);
     const double norm = squared_norm_of(one);
     set_thread_count(4);
     EXPECT_TRUE(trained(options, 3) == one) << name_of(options.optimizer);
     EXPECT_EQ(squared_norm_of(one), norm);
-    set_thread_count(before);
   }
 }
 
@@ -232,7 +230,6 @@ TEST(ParameterAverage, ExchangesEveryElement) {
 }
 
 TEST(ParameterAverage, HasTheSameBitsOnAnyNumberOfThreads) {
-  const std::size_t before = thread_count();
   std::vector<std::vector<float>> found;
   for (const std::size_t threads : {1u, 2u, 3u}) {
     set_thread_count(threads);
@@ -242,7 +239,6 @@ TEST(ParameterAverage, HasTheSameBitsOnAnyNumberOfThreads) {
     for (std::uint64_t update = 1; update <= 5; ++update) average.follow(normal_floats(random, kSize), update);
     found.emplace_back(average.values().begin(), average.values().end());
   }
-  set_thread_count(before);
   EXPECT_EQ(found[0], found[1]);
   EXPECT_EQ(found[0], found[2]);
 }

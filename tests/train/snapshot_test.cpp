@@ -12,7 +12,7 @@ namespace rnnsearch::train {
 namespace {
 
 /// A training and its checkpoints.
-class CheckpointContent : public testing::Test {
+class CheckpointContent : public ScratchTest {
  protected:
   CheckpointContent() {
     model_.initialise(5);
@@ -42,7 +42,6 @@ class CheckpointContent : public testing::Test {
     return read_file(scratch_ / "update.h5");
   }
 
-  Scratch scratch_;
   corpus::Corpus corpus_{support::make_tiny_corpus(scratch_.path())};
   TrainOptions options_ = tiny_options();
   model::Model model_{tiny_model_options(corpus_)};

@@ -122,9 +122,8 @@ inline Outcome attempt(const corpus::Corpus& corpus, const std::filesystem::path
   return outcome;
 }
 
-class Training : public testing::Test {
+class Training : public ScratchTest {
  protected:
-  Scratch scratch_;
   corpus::Corpus corpus_{support::make_tiny_corpus(scratch_.path())};
 
   Outcome run(const std::string& folder, const TrainOptions& options, Validator validator = {}) {

@@ -58,10 +58,6 @@ TEST_F(Training, HarmsNothingWhenSignalledBeforeItsFirstUpdate) {
   EXPECT_TRUE(resumed.weights == run("whole", tiny_options(), dev_loss(corpus_)).weights);
 }
 
-double unix_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 struct Limit {
   double seconds, margin = 0;
 };

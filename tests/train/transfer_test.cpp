@@ -2,6 +2,7 @@
 
 #include "rnnsearch/corpus/prepare.h"
 #include "rnnsearch/train/checkpoint.h"
+#include "tests/model/fixtures.h"
 #include "tests/support/test.h"
 #include "tests/train/tiny_training.h"
 
@@ -34,7 +35,7 @@ corpus::Corpus corpus_of(const std::filesystem::path& folder, const std::vector<
 struct System {
   std::string name;
   bool joint = false;
-  std::function<void(model::ModelOptions&)> set;
+  std::string settings;
   /// The parameters that have a row (or a column, or a number) for each word, and their dimension that counts them.
   std::map<std::string, std::size_t> of_source, of_target;
 };
@@ -50,9 +51,7 @@ class Transfer : public testing::TestWithParam<System> {
 
   const corpus::Corpus& former_corpus() const { return former_corpus_; }
   model::ModelOptions options_for(const corpus::Corpus& corpus) const {
-    auto options = tiny_model_options(corpus);
-    GetParam().set(options);
-    return options;
+    return model::with(tiny_model_options(corpus), GetParam().settings);
   }
   void save(const corpus::Corpus& corpus, std::optional<model::Model>& model, const std::string& name) {
     model.emplace(options_for(corpus));
@@ -148,28 +147,18 @@ TEST_P(Transfer, LeavesTheOptimizerAloneUnlessAsked) {
 
 const System kRnnsearch{"RNNsearch",
                         false,
-                        [](model::ModelOptions&) {},
+                        "",
                         {{"encoder/embedding", 0}},
                         {{"decoder/embedding", 0}, {"readout/W_o", 1}, {"readout/b_w", 0}}};
 const System kTarget{"TiedTarget",
                      false,
-                     [](model::ModelOptions& o) {
-                       o.tied_embeddings = model::TiedEmbeddings::kTarget;
-                       o.maxout = o.embedding;
-                     },
+                     "tied-embeddings=target maxout=16",
                      {{"encoder/embedding", 0}},
                      {{"decoder/embedding", 0}, {"readout/b_w", 0}}};
-const System kAll{"TiedAll",
-                  true,
-                  [](model::ModelOptions& o) {
-                    o.tied_embeddings = model::TiedEmbeddings::kAll;
-                    o.maxout = o.embedding;
-                  },
-                  {},
-                  {{"embedding", 0}, {"readout/b_w", 0}}};
+const System kAll{"TiedAll", true, "tied-embeddings=all maxout=16", {}, {{"embedding", 0}, {"readout/b_w", 0}}};
 const System kFactored{"FactoredReadout",
                        false,
-                       [](model::ModelOptions& o) { o.readout_rank = 5; },
+                       "readout-rank=5",
                        {{"encoder/embedding", 0}},
                        {{"decoder/embedding", 0}, {"readout/W_o", 1}, {"readout/b_w", 0}}};
 INSTANTIATE_TEST_SUITE_P(Systems, Transfer, testing::Values(kRnnsearch, kTarget, kAll, kFactored),

@@ -53,6 +53,8 @@ std::string cut(const std::string& text, std::size_t columns);
 std::string fixed(double value, int digits);
 /// "1,234,567"
 std::string grouped(std::uint64_t number);
+/// A decimal number with commas between the thousands before its point: "-1,234.5678".
+std::string with_commas(const std::string& number);
 /// "1 rank", "2 ranks": a count with its noun, to which a plural adds an s.
 std::string counted(std::uint64_t count, const char* noun);
 /// "12.34%". A share of nothing is 0%.

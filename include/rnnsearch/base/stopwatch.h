@@ -1,4 +1,4 @@
-// Measures wall-clock time, also that of the phases of an update.
+// Wall-clock time, also that of the phases of an update.
 #pragma once
 
 #include <array>
@@ -22,6 +22,11 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// Seconds since 1970, by the clock of the machine.
+inline double unix_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 // A profile of an update: seconds by phase, measured on the thread that runs the update.
 

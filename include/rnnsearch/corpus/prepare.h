@@ -24,7 +24,7 @@ namespace rnnsearch::corpus {
 struct TextFiles {
   std::filesystem::path source;
   std::filesystem::path target;  // if empty, each line of `source` is a source sentence, a tab and its translation
-  /// If not empty, line i holds the links between the words of pair i (links.h).
+  /// If not empty, line i holds the links between the words of pair i (corpus/text_lines.h).
   std::filesystem::path alignments{};
   /// If not empty, line i holds the weight of pair i, a finite number that is not negative.
   std::filesystem::path weights{};

@@ -47,11 +47,7 @@ class Spelling {
                                                   Side side);
   /// The words of a text as this pipeline reads the target side. REQUIRES: valid UTF-8.
   std::vector<std::string> words_of_text(std::string_view text) const {
-    return words_of_pieces(pieces_of_text(text), pipeline_, Side::kTarget);
-  }
-  /// The pieces of a text as this pipeline reads the target side.
-  std::vector<std::string> pieces_of_text(std::string_view text) const {
-    return pipeline_.to_words(text, Side::kTarget);
+    return words_of_pieces(pipeline_.to_words(text, Side::kTarget), pipeline_, Side::kTarget);
   }
 
  private:

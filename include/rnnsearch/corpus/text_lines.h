@@ -16,8 +16,8 @@
 
 namespace rnnsearch::corpus {
 
-/// All lines of a file, plain or compressed (corpus/text_stream.h). Throws Error as LineSource, and for a file that is
-/// missing, a folder, or empty; and Interrupted when a stop signal came, also while it waits for a pipe.
+/// All lines of a file, plain or compressed (open_text). Throws Error as LineSource, and for a file that is missing, a
+/// folder, or empty; and Interrupted when a stop signal came, also while it waits for a pipe.
 std::vector<std::string> read_lines(const std::filesystem::path& path, const LineLimit& limit);
 
 /// The lines that `asked`, such as "1,5,10-20", names of a text with so many: numbers from 0, ascending, each once; all

@@ -22,10 +22,7 @@ namespace rnnsearch::decode {
 ///   logarithms:    sum_m w_m log p_m(y), the logarithm of the geometric mean. It is not normalised again, so the
 ///                  probabilities of all words sum to at most 1.
 enum class EnsembleMean { kProbabilities, kLogarithms };
-constexpr auto names_of(EnsembleMean) {
-  return std::array{Named{EnsembleMean::kProbabilities, "probabilities"},
-                    Named{EnsembleMean::kLogarithms, "logarithms"}};
-}
+constexpr auto names_of(EnsembleMean) { return in_order<EnsembleMean>({"probabilities", "logarithms"}); }
 
 /// One model or several. They have the same vocabularies, but may be different systems of any sizes. A copy refers to
 /// the same models, which outlive it. Not thread-safe, like a Model.

@@ -1,9 +1,9 @@
 // Dropout (Srivastava et al. 2014): during training a share P of the units is set to 0, and the others are divided by 1
 // - P, which preserves their expectation.
 //
-// No mask is stored. Whether a unit is dropped is a pure function (philox of base/random.h) of the key of the mask, the
-// sentence, the time step and the unit. It does not depend on threads or on the division of a batch into ranks, pieces
-// and rows. The backward pass applies the same function to the gradient.
+// No mask is stored. Whether a unit is dropped is a pure function (philox of base/portable.h) of the key of the mask,
+// the sentence, the time step and the unit. It does not depend on threads or on the division of a batch into ranks,
+// pieces and rows. The backward pass applies the same function to the gradient.
 #pragma once
 
 #include <cstddef>

@@ -62,14 +62,11 @@ inline constexpr auto belongs_before = [](const TopWords::Entry& a, const TopWor
 /// above.
 void select_top_words(std::span<const Real> log_probabilities, std::size_t i, TopWords& top);
 
-/// Writes `top` from the log-probabilities of all words, [R, K].
-void select_top_words(Buffer<Real> log_probabilities, TopWords& top);
-
-/// The same of the output layer, without the scores of all words in memory: blocks of words go through product, softmax
-/// statistics and selection while they are in the cache. Writes the `top.limit` most probable words of each row, or
-/// fewer if no others have a probability above 0. The log-probabilities have the bits that log_softmax (softmax.h)
-/// gives to the product t W_o, and do not depend on the other rows and on the number of threads. top.look_up reads the
-/// arguments. Must not be called inside parallel_for.  t [R, H], W_o [H, K], bias [K]
+/// Writes the `top.limit` most probable words of each row of the output layer, or fewer if no others have a probability
+/// above 0, without the scores of all words in memory: blocks of words go through product, softmax statistics and
+/// selection while they are in the cache. The log-probabilities have the bits that log_softmax (softmax.h) gives to the
+/// product t W_o, and do not depend on the other rows and on the number of threads. top.look_up reads the arguments.
+/// Must not be called inside parallel_for.  t [R, H], W_o [H, K], bias [K]
 void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top);
 
 }  // namespace rnnsearch::kernels

@@ -19,9 +19,7 @@ namespace rnnsearch::site {
 /// kOk: as it should be. kWarning: training works, but slowly, or not everywhere alike. kFailed: training would fail,
 /// or not survive.
 enum class Level { kOk, kWarning, kFailed };
-constexpr auto names_of(Level) {
-  return std::array{Named{Level::kOk, "ok"}, Named{Level::kWarning, "warning"}, Named{Level::kFailed, "FAILED"}};
-}
+constexpr auto names_of(Level) { return in_order<Level>({"ok", "warning", "FAILED"}); }
 using rnnsearch::name_of;
 
 struct Finding {

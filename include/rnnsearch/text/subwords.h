@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rnnsearch/base/option.h"
 #include "rnnsearch/text/word_list.h"
 
 namespace rnnsearch::text {
@@ -83,9 +84,7 @@ class Subwords {
   std::shared_ptr<const Model> model_;
 };
 
-/// Parses "sentencepiece" or "bpe-codes". Throws Error, naming these, for other names.
-Subwords::Kind subword_kind_of(const std::string& name);
-std::string name_of(Subwords::Kind kind);
+constexpr auto names_of(Subwords::Kind) { return in_order<Subwords::Kind>({"sentencepiece", "bpe-codes"}); }
 
 /// Options for training a SentencePiece model.
 struct SubwordTraining {

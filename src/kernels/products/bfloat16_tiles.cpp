@@ -158,14 +158,12 @@ RNNSEARCH_BFLOAT16 void full_tile(std::size_t depth, const std::uint32_t* strip,
   }
 }
 
-template <std::size_t... R>
-constexpr auto tiles_of(std::index_sequence<R...>) {
-  return std::array{&full_tile<R + 1>...};
-}
-
 void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
           std::size_t c_stride, bool add, Ahead ahead) {
-  static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
+  static constexpr auto kTiles = []<std::size_t... R>(std::index_sequence<R...>) {
+    return std::array{&full_tile<R + 1>...};
+  }
+  (std::make_index_sequence<kRows>());
   whole_tile<kRows, kCols>(rows, count, kCols, c, c_stride, add, [&](float* to, std::size_t stride) {
     kTiles[rows - 1](depth, static_cast<const std::uint32_t*>(strip.elements),
                      static_cast<const std::uint32_t*>(panel.elements), to, stride, add, ahead);

@@ -177,6 +177,9 @@ constexpr ProductTiles kTable = table_of<quantise_row>(pack_panel, tile, arithme
 
 }  // namespace portable
 }  // namespace
+
+const ProductTiles& portable_int8_tiles() { return portable::kTable; }
+
 }  // namespace rnnsearch::kernels
 
 #if defined(__x86_64__)
@@ -333,14 +336,12 @@ RNNSEARCH_VNNI void full_tile(std::size_t depth, const std::uint8_t* strip, cons
   }
 }
 
-template <std::size_t... R>
-constexpr auto tiles_of(std::index_sequence<R...>) {
-  return std::array{&full_tile<R + 1>...};
-}
-
 void tile(std::size_t rows, std::size_t count, std::size_t depth, TileOperand strip, TileOperand panel, float* c,
           std::size_t c_stride, bool add, Ahead ahead) {
-  static constexpr auto kTiles = tiles_of(std::make_index_sequence<kRows>());
+  static constexpr auto kTiles = []<std::size_t... R>(std::index_sequence<R...>) {
+    return std::array{&full_tile<R + 1>...};
+  }
+  (std::make_index_sequence<kRows>());
   whole_tile<kRows, kCols>(rows, count, kCols, c, c_stride, add, [&](float* to, std::size_t stride) {
     kTiles[rows - 1](depth, static_cast<const std::uint8_t*>(strip.elements),
                      static_cast<const std::int8_t*>(panel.elements), to, stride, add, ahead);
@@ -392,9 +393,3 @@ const ProductTiles& int8_tiles() { return portable::kTable; }
 
 }  // namespace rnnsearch::kernels
 #endif
-
-namespace rnnsearch::kernels {
-
-const ProductTiles& portable_int8_tiles() { return portable::kTable; }
-
-}  // namespace rnnsearch::kernels

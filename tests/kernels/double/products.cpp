@@ -56,11 +56,15 @@ void multiply(ConstMatrix a, const PackedMatrix& b, Matrix c, Into into) {
 }
 
 void top_words(ConstMatrix t, const PackedMatrix& W_o, std::span<const Real> bias, TopWords& top) {
-  Buffer<Real> scores;
-  const auto all = scores.shape(t.rows, bias.size());
+  const auto scores = std::make_shared<Buffer<Real>>();
+  const auto all = scores->shape(t.rows, bias.size());
   multiply(t, W_o, all);
   log_softmax(bias, all);
-  select_top_words(std::move(scores), top);
+  top.shape(all.rows, all.cols);
+  for (std::size_t i = 0; i < all.rows; ++i) select_top_words({all.row(i), all.cols}, i, top);
+  top.look_up = [all, scores](const auto& words) {
+    for (const WordOfRow& one : words) *one.log_probability = all(one.row, one.word);
+  };
 }
 
 Precision precision() { return Precision::kFloat32; }
