@@ -108,7 +108,7 @@ in_rounds() {
   local round scores=() child=''
   ((rounds > 1)) || return 0
   # A round has a process group of its own: Ctrl-C ends all of it, and SIGTERM its script, which lets trainings write their checkpoints.
-  trap '[[ -z $child ]] || { kill -TERM "$child" && wait "$child"; } 2>/dev/null; exit 85' TERM
+  trap '[[ -z $child ]] || { kill -TERM "$child" && wait "$child"; } 2>/dev/null; exit 85' TERM HUP
   trap '[[ -z $child ]] || { kill -INT -- "-$child" && wait "$child"; } 2>/dev/null; exit 85' INT
   for ((round = 1; round <= rounds; ++round)); do
     say "round $round of $rounds"
@@ -199,7 +199,7 @@ launcher_of_ranks() { # prints the words of the command that starts a program on
   printf '%s\n' "${words[@]}"
 }
 stop_trainings() { # SIGNAL
-  trap '' TERM INT
+  trap '' TERM INT HUP
   say "stopping; the trainings write their checkpoints"
   local running
   read -rd '' -a running <<<"$(jobs -rp)" || true
@@ -214,7 +214,7 @@ finish_trainings() {
   for job in "${@:2}"; do
     wait "$job" || failed=$?
   done
-  trap - TERM INT
+  trap - TERM INT HUP
   [[ -n $failed ]] || return 0
   why=$(find "$folder" -name '*.out' -exec tail -qn 1 {} + | tr '\r' '\n' | grep '^rnnsearch' | tail -1) || true
   [[ $failed != 2 ]] || advice="correct the options of the training first"
@@ -223,7 +223,7 @@ finish_trainings() {
 train_here() {
   local threads=$(($(nproc) / at_once)) system failed='' started=()
   ((threads > 0)) || threads=1
-  trap 'stop_trainings TERM' TERM INT
+  trap 'stop_trainings TERM' TERM INT HUP
   for system; do
     training_of "$system"
     while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=$?; done
@@ -239,14 +239,14 @@ train_on_ranks() {
   mapfile -t launcher < <(launcher_of_ranks)
   # The training runs in the background because bash handles no signal during a foreground command. The signal is USR1 because mpirun
   # and srun pass it on, whereas TERM would make them end the ranks.
-  trap 'stop_trainings USR1' TERM INT
+  trap 'stop_trainings USR1' TERM INT HUP
   for system; do
     training_of "$system"
     say "training $system"
     setsid "${launcher[@]}" "$RNNSEARCH" train "${options[@]}" & # Ctrl-C would make mpirun end its ranks at once
     wait $!
   done
-  trap - TERM INT
+  trap - TERM INT HUP
 }
 # in_queue JOB...: whether one of these jobs (12, or 12_3 of an array) waits or runs. SLURM forgets old jobs and then calls their numbers
 # invalid. If it gives no answer, the script ends, because a training that is in the queue must not be submitted again.

@@ -51,7 +51,8 @@ std::string boot_id() {
 }
 
 std::string allowed_cpu_list(pid_t process) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  // A process of a container may have another number in /proc.
+  std::ifstream status(process == ::getpid() ? "/proc/self/status" : "/proc/" + std::to_string(process) + "/status");
   std::string name, list, active;
   while (status >> name && name != "Cpus_allowed_list:") {
   }

@@ -167,8 +167,9 @@ int run_command(const Command& command, bool asks_for_help, const Begin& begin) 
       if (environment) check_environment();
       return begin();
     });
-    // Before the work, whose results would be lost.
-    if (invocation) comm::root_does(communicator(), [&] { invocation->options.check_outputs(); });
+    // A later refusal would lose the results of the work.
+    if (invocation && !invocation->options.only_checks())
+      comm::root_does(communicator(), [&] { invocation->options.check_outputs(); });
     const int exit_code = invocation ? invocation->work(communicator()) : 0;
     std::cout.flush();
     if (!std::cout)

@@ -250,13 +250,13 @@ int work(const Options& options, Settings& s, const comm::Communicator& communic
                       "on rank 0 (none with --synchronous-checkpoints)",
                       bytes / 1e9));
     }
-    if (!deadline.line.empty()) {
-      reporter->say("[train] " + deadline.line);
-    } else if (s.train.max_updates + s.train.max_epochs + s.train.early_stop_patience == 0 &&
-               s.train.max_minutes == 0) {
-      reporter->say(
+    if (!deadline.line.empty()) reporter->say("[train] " + deadline.line);
+    const bool limited = s.train.max_updates + s.train.max_epochs + s.train.early_stop_patience > 0;
+    if (!limited && s.train.max_minutes == 0 && !deadline.unix_seconds) {
+      reporter->say(fmt::format(
           "[train] no limit is set (--max-updates, --max-epochs, --max-minutes, --early-stop-patience): training goes "
-          "on until Ctrl-C or SIGTERM stops it, which loses nothing");
+          "on until {} stops it with a checkpoint",
+          communicator.size() > 1 ? "SIGUSR1 to the launcher" : "Ctrl-C or SIGTERM"));
     }
     if (s.train.scale_learning_rate != train::ScaleLearningRate::kNone) {
       reporter->say(fmt::format("[train] learning rate {:g}, scaled from {:g} for a batch of {}",

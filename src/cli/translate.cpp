@@ -108,8 +108,8 @@ void declare(Options& options, Settings& s) {
               "prefix. The model continues the prefix, and the words of the prefix count in the score");
   options.add(
       "forbid", s.forbid, kInputFile,
-      "words and phrases that no translation may contain, one per line, in plain text. They are compared with "
-      "whole words, whatever subwords the model has: cat forbids neither catalog nor Cat. What a model copies (prepare "
+      "words and phrases that no translation may contain, one per line, in plain text. They are compared with whole "
+      "words, whatever subwords the model has: cat forbids neither catalog nor Cat. What a model copies (prepare "
       "--copy-pattern) is not compared");
   options.add("require", s.files.required, kInputFile,
               "text whose line i has the words and phrases that the translation of line i must contain, with tabs "

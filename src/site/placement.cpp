@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -122,15 +123,17 @@ std::string remedy() {
 }
 
 void locate(RankPlace& place, const std::filesystem::path& system) {
-  Cpus cores, domains;
+  Cpus cores, core_cpus, domains;
   const Cpus cpus = cpus_of(place.cpus);
   for (const int cpu : cpus) {
     // "0,16" or "0-1": the hardware threads of its core
     const Cpus core = cpus_of(line_of(system / fmt::format("cpu/cpu{}/topology/thread_siblings_list", cpu)));
     if (core.empty()) continue;
     cores.insert(*core.begin());
+    core_cpus.insert(core.begin(), core.end());
   }
   place.cores = list_of(cores);
+  place.core_cpus = list_of(core_cpus);
   for (const int domain : cpus_of(line_of(system / "node/online"))) {
     if (overlap(cpus, cpus_of(line_of(system / fmt::format("node/node{}/cpulist", domain))))) domains.insert(domain);
   }
@@ -264,15 +267,17 @@ std::string threads_beyond_quota(const std::vector<RankPlace>& places) {
 }
 
 std::string idle_cpus(const std::vector<RankPlace>& places) {
-  const std::vector<std::size_t> counts = cpus_by_host(places);
-  std::vector<std::string> hosts;
-  for (const RankPlace& place : places) {
-    if (std::ranges::find(hosts, place.host) != hosts.end()) continue;
-    const std::size_t usable = counts[hosts.size()];
-    hosts.push_back(place.host);
-    if (place.cpus_of_job <= usable) continue;
-    return fmt::format("{} has {} for this job, and its {} may use {}", place.host, counted(place.cpus_of_job, "CPU"),
-                       counted(std::ranges::count(places, place.host, &RankPlace::host), "rank"), usable);
+  for (const RankPlace& first : places) {
+    Cpus usable, used;  // with the other hardware threads of their cores, which may be idle on purpose
+    for (const RankPlace& place : places) {
+      if (place.host != first.host) continue;
+      usable.merge(cpus_of(place.cpus));
+      used.merge(cpus_of(place.core_cpus.empty() ? place.cpus : place.core_cpus));
+    }
+    const double granted = first.quota ? std::ceil(first.quota.cpus) : 1e9;
+    if (static_cast<double>(used.size()) >= std::min(granted, static_cast<double>(first.cpus_of_job))) continue;
+    return fmt::format("{} has {} for this job, and its {} may use {}", first.host, counted(first.cpus_of_job, "CPU"),
+                       counted(std::ranges::count(places, first.host, &RankPlace::host), "rank"), usable.size());
   }
   return "";
 }

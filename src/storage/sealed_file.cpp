@@ -101,7 +101,8 @@ DigestBytes verify_seal_as(const fs::path& path, const std::string& name, SealCh
   if (bytes == 0) throw DamagedFile("cannot read {}: it is empty", name);
 
   unsigned char signature[8] = {};
-  read_exactly(file.get(), signature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8)), 0);
+  if (!read_exactly(file.get(), signature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8)), 0))
+    throw Error("cannot read {}: {}", name, system_reason());
   if (std::memcmp(signature, kSignature, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 8))) != 0)
     throw DamagedFile("cannot read {}: it is a file of another kind (no HDF5 signature)", name);
   const std::string truncated = fmt::format("cannot read {}: it is truncated, or was not written by rnnsearch (", name);

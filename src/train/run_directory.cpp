@@ -436,12 +436,14 @@ AttemptLock::AttemptLock(const std::filesystem::path& run, Kind kind) {
   const fs::path path = run / "attempt";
   struct stat opened {};
   struct stat named {};
-  do {  // until the file that was locked is still the one of this name: another attempt may have replaced it meanwhile
+  // Until the locked file is still the one of this name: another attempt may have replaced it meanwhile.
+  for (int tries = 0; tries < 100; ++tries) {
     if (file_ >= 0) ::close(file_);
     file_ = ::open(path.c_str(), (kind == Kind::kAlone ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (file_ < 0) return;
     lock_if_possible(file_, kind == Kind::kAlone ? LOCK_EX : LOCK_SH);
-  } while (::fstat(file_, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino != named.st_ino);
+    if (::fstat(file_, &opened) != 0 || ::stat(path.c_str(), &named) != 0 || opened.st_ino == named.st_ino) return;
+  }
 }
 
 AttemptLock::~AttemptLock() {

@@ -81,7 +81,7 @@ void UpdateStep::put_aside(std::size_t shard) {
 UpdateStep::Accumulated UpdateStep::accumulate(const UpdateInput& input,
                                                const std::function<void(const model::GradientPart& part)>& finished) {
   const corpus::BatchSlice& share = input.share;
-  const std::size_t pieces =  // none of them without a pair, unless all are
+  const std::size_t pieces =  // each has a pair, unless the share is empty
       shards_ ? shards_->plan.count()
               : std::min<std::size_t>(options_.accumulate, std::max<std::size_t>(1, share.source.size()));
   if (shards_) {

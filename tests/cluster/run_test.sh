@@ -242,6 +242,14 @@ check "failures without SLURM" 0 "$launch"$'\n'"$launch"$'\n'"$launch" -u SLURM_
 check "stopped without SLURM" 85 "$launch" -u SLURM_JOB_ID CODE=85 -- "${train[@]}"
 [[ $(<session) == alone ]] || fail "Ctrl-C would reach an mpirun, which ends its ranks at once"
 
+# A signal during the wait before a restart.
+env -u SLURM_JOB_ID CODE=1 RESTART_SECONDS=1000 "$SOURCE/cluster/run" "${train[@]}" >log 2>&1 &
+job=$!
+until grep -q 'going on from the last checkpoint' log; do sleep 0.05; done
+kill -TERM $job
+wait $job && status=0 || status=$?
+[[ $status == 85 ]] || fail "a signal before a restart: exit code $status: $(<log)"
+
 # Signals reach the launcher; a launcher that does not exit is killed, and its job is requeued anyway.
 signal() { # SIGNAL CODE CALLS ENVIRONMENT...
   local signal=$1 code=$2 calls=$3 status=0 job

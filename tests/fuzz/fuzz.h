@@ -39,7 +39,7 @@ bool accepted(Act&& act) {
   }
 }
 
-/// What stands before each `end`, and behind the last one if anything does.
+/// The pieces between the `end` characters; no empty piece after the last one.
 inline std::vector<std::string> split(std::string_view bytes, char end) {
   std::vector<std::string> pieces;
   while (!bytes.empty()) {

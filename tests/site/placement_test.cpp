@@ -173,8 +173,14 @@ TEST_F(Topology, NamesCpusThatNoRankMayUse) {
   EXPECT_EQ(idle_cpus(places), "a has 8 CPUs for this job, and its 2 ranks may use 2");
   std::swap(places[0], places[2]);
   EXPECT_EQ(idle_cpus(places), "a has 8 CPUs for this job, and its 2 ranks may use 2");
-  places[1].cpus = "1-7", places[2].cpus = "0";
-  EXPECT_EQ(idle_cpus(places), "");
+  places[1] = place(1, "1-3"), places[2] = place(1, "0");
+  places[1].cpus_of_job = 8;
+  EXPECT_EQ(idle_cpus(places), "") << "the other threads of the cores may be idle on purpose";
+  RankPlace limited = place(1, "0");
+  limited.cpus_of_job = 8;
+  EXPECT_EQ(idle_cpus({limited}), "a has 8 CPUs for this job, and its 1 rank may use 1");
+  limited.quota.cpus = 1.5;
+  EXPECT_EQ(idle_cpus({limited}), "");
 }
 
 TEST(SiteCheck, WarnsOfHostsThatComputeDifferently) {

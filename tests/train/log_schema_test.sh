@@ -17,7 +17,7 @@ until_caught $job 1
 while kill -0 $job 2>/dev/null && (($(lines_of_log run) < 10)); do sleep 0.005; done
 kill -TERM $job
 wait $job && fail "a training without a limit ended with 0 after TERM"
-grep -q 'no limit is set (--max-updates, .*Ctrl-C or SIGTERM' run.log || fail "no line about limits: $(<run.log)"
+grep -q 'no limit is set (--max-updates, .*Ctrl-C or SIGTERM stops it with a checkpoint' run.log || fail "no line about limits: $(<run.log)"
 "$RNNSEARCH" $(train_arguments run $(($(newest_update run) + 10))) 2>>run.log
 "$RNNSEARCH" $(train_arguments adapted 3) --initial-model run --initial-optimizer --best-metric ter 2>/dev/null
 "$RNNSEARCH" evaluate --hypotheses dev=adapted/validation/update-00000003.txt --corpus corpus.h5 --set dev --chrf --ter --json - >scores.json 2>/dev/null

@@ -56,7 +56,7 @@ class Options : public OptionList {
   /// twice in a file, required options missing, stray arguments, and paths that check_paths refuses; Error for a
   /// configuration file that cannot be read.
   bool parse(const Arguments& arguments);
-  /// After parse: throws Error where an option names a new output file that cannot be made.
+  /// After parse: throws Error where an option names an output file that cannot be made or replaced.
   void check_outputs() const;
   /// Those that were parsed last, as they were given.
   const Arguments& arguments() const { return arguments_; }

@@ -18,14 +18,15 @@ struct RankPlace {
   std::size_t threads = 1;
   std::string cpus;               // the CPUs that the rank may use, as Linux lists them: "0-3,8"; empty: not known
   std::string cores = "";         // of these CPUs, each by its lowest-numbered CPU: "0-3"; empty: not known
+  std::string core_cpus = "";     // all hardware threads of these cores; empty: not known
   std::string numa_domains = "";  // of these CPUs: "0-1"; empty: not known
   CpuQuota quota{};               // of the rank's cgroup
   std::size_t cpus_of_job = 0;    // of the host: what SLURM granted, else what the launcher may use; 0: not known
   std::string boot = "";  // the machine: hosts of one machine, such as containers, share its CPUs; empty: the host
 
   static auto fields(auto& place) {  // for Packer
-    return std::tie(place.host, place.threads, place.cpus, place.cores, place.numa_domains, place.quota.cpus,
-                    place.quota.cgroup, place.quota.file, place.cpus_of_job, place.boot);
+    return std::tie(place.host, place.threads, place.cpus, place.cores, place.core_cpus, place.numa_domains,
+                    place.quota.cpus, place.quota.cgroup, place.quota.file, place.cpus_of_job, place.boot);
   }
 };
 

@@ -128,7 +128,7 @@ class RunDirectory {
 // Files that every rank reads for itself: corpora and checkpoints, opened only if all ranks have the same.
 
 /// COLLECTIVE. The root verifies the digest of the whole file. Throws AgreedError on all ranks when one cannot open it
-/// or the fingerprints differ, Stopped when a signal came.
+/// or their files differ, Stopped when a signal came.
 corpus::Corpus open_corpus(const std::filesystem::path& path, const comm::Communicator& communicator);
 
 /// COLLECTIVE. A checkpoint as it is; of a run directory the one that the root finds (checkpoint_of), and the next one

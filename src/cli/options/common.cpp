@@ -98,7 +98,8 @@ std::vector<site::RankPlace> settle_threads(const ThreadOptions& options, const 
     if (!cores.empty()) log_line(fmt::format("[comm] warning: {}; {}", cores, site::remedy()));
     if (!idle.empty())
       log_line(
-          fmt::format("[comm] warning: {}; to use all, start the ranks with {}", idle, comm::launch_without_binding()));
+          fmt::format("[comm] warning: {}; to use all, start the ranks with {}, or give --threads if this is intended",
+                      idle, comm::launch_without_binding()));
     if (!quota.empty())
       log_line(fmt::format("[comm] warning: {}; give fewer --threads, or ask the site for a larger quota", quota));
   }

@@ -174,11 +174,10 @@ void Options::check_all_paths(const std::optional<std::string>& config) const {
 }
 
 void Options::check_outputs() const {
-  std::error_code ignored;
   for (const Option& option : rows()) {
     if (option.path.kind != Path::kOutputFile) continue;
     for (const std::filesystem::path& path : paths_of(option))
-      if (path != "-" && !std::filesystem::exists(path, ignored)) const AtomicFile can_be_made(path);
+      if (path != "-") const AtomicFile can_be_made(path);
   }
 }
 

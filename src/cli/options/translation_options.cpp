@@ -149,8 +149,7 @@ void add_translation_options(Options& options, decode::TranslationOptions& trans
               "write the source word with the largest attention weight in place of \u2047, the unknown word");
   options.add("minimum-length-ratio", search.minimum_length_ratio, within(0, 100),
               "shortest translation, as a multiple of the source length, which counts </s>; 0 for a model that has "
-              "learned empty "
-              "translations (prepare --keep-empty-targets)");
+              "learned empty translations (prepare --keep-empty-targets)");
   options.add("maximum-length-ratio", search.maximum_length_ratio, within(0.01, 100),
               "longest translation, as a multiple of the source length, which counts </s>");
   options.add("minimum-length", search.minimum_length, within(0, 1e6),

@@ -126,10 +126,6 @@ void check_subwords(const PrepareOptions& options) {
     throw Error("corpus: subwords is '{}'; choose none, unigram or bpe", subwords.learned);
   if (learned + models + codes > 1)
     throw Error("corpus: subwords, subword-model and bpe-codes exclude each other; give one of them");
-  if ((learned || models) && options.pipeline.tokenizer != "none")
-    throw Error(
-        "corpus: SentencePiece splits raw text, so the tokenizer {} cannot come before it; leave the tokenizer out",
-        options.pipeline.tokenizer);
   if (!options.vocabulary_of.empty() && (learned || models || codes))
     throw Error(
         "corpus: subwords cannot be combined with vocabulary-of, whose corpus determines the subwords; leave one of "
@@ -140,6 +136,10 @@ void check_subwords(const PrepareOptions& options) {
       throw Error("corpus: there is a {} only for the {}; give one for each side, or one for both", name,
                   source.empty() ? "target" : "source");
   }
+  if ((learned || models) && options.pipeline.tokenizer != "none")
+    throw Error(
+        "corpus: SentencePiece splits raw text, so the tokenizer {} cannot come before it; leave the tokenizer out",
+        options.pipeline.tokenizer);
   if (models && (options.source_words || options.target_words))
     throw Error(
         "corpus: {} cannot be combined with subword-model, which determines the number of pieces; leave one of them "
