@@ -176,11 +176,10 @@ TEST_F(Topology, NamesCpusThatNoRankMayUse) {
   places[1] = place(1, "1-3"), places[2] = place(1, "0");
   places[1].cpus_of_job = 8;
   EXPECT_EQ(idle_cpus(places), "") << "the other threads of the cores may be idle on purpose";
-  RankPlace limited = place(1, "0");
-  limited.cpus_of_job = 8;
-  EXPECT_EQ(idle_cpus({limited}), "a has 8 CPUs for this job, and its 1 rank may use 1");
-  limited.quota.cpus = 1.5;
-  EXPECT_EQ(idle_cpus({limited}), "");
+  places.resize(2);
+  EXPECT_EQ(idle_cpus(places), "a has 8 CPUs for this job, and its 1 rank may use 3");
+  places[0].quota.cpus = places[1].quota.cpus = 1.5;
+  EXPECT_EQ(idle_cpus(places), "");
 }
 
 TEST(SiteCheck, WarnsOfHostsThatComputeDifferently) {

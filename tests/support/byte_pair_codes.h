@@ -32,7 +32,6 @@ struct BytePairCodes {
     }
   }
 
-  /// apply_bpe.py's encode, step by step.
   std::vector<std::string> split(std::string_view text) const {
     std::vector<std::string> word;
     for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(word.back().size()))

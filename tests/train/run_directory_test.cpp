@@ -16,6 +16,10 @@ namespace {
 
 class Run : public ScratchTest {
  protected:
+  Run() {
+    set_log_sink([this](std::string_view line) { said_.emplace_back(line); });
+  }
+  ~Run() override { set_log_sink({}); }
   std::unique_ptr<RunDirectory> enter(const std::string& resume = "auto") {
     TrainOptions options;
     options.resume = resume;
@@ -53,6 +57,7 @@ class Run : public ScratchTest {
   std::filesystem::path path_ = scratch_ / "run";
   Config identity_{{"state", "24"}, {"optimizer", "adam"}};
   std::string ini_ = "# of the model\n\nstate=24\noptimizer = adam\n";
+  std::vector<std::string> said_;  // in the log
 };
 
 TEST_F(Run, IsMadeAndEnteredAgain) {
@@ -165,15 +170,13 @@ TEST_F(Run, KeepsTheNewestCheckpointsAndTheBest) {
 }
 
 TEST_F(Run, FallsBackToTheCheckpointBeforeADamagedOneAndSaysSo) {
-  std::vector<std::string> said;
-  set_log_sink([&](std::string_view line) { said.emplace_back(line); });
   make_checkpoint(10);
   make_checkpoint(20);
   damage(20);
   EXPECT_EQ(open()->checkpoint_to_resume(), path_ / "checkpoints/update-00000010.h5");
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_THAT(said[0], HasSubstr("update-00000020.h5"));
-  EXPECT_THAT(said[0], HasSubstr("resumes from update-00000010.h5"));
+  ASSERT_EQ(said_.size(), 1U);
+  EXPECT_THAT(said_[0], HasSubstr("update-00000020.h5"));
+  EXPECT_THAT(said_[0], HasSubstr("resumes from update-00000010.h5"));
   EXPECT_TRUE(std::filesystem::exists(path_ / "checkpoints/update-00000020.h5.damaged"));
   damage(10);
   for (int again = 0; again < 2; ++again) EXPECT_THROW(open()->checkpoint_to_resume(), Error);
@@ -182,11 +185,9 @@ TEST_F(Run, FallsBackToTheCheckpointBeforeADamagedOneAndSaysSo) {
   std::filesystem::create_symlink(away.filename(), away);
   EXPECT_THAT(message_of([&] { open()->checkpoint_to_resume(); }), HasSubstr("cannot open"));
   EXPECT_TRUE(std::filesystem::is_symlink(away));
-  set_log_sink({});
 }
 
 TEST_F(Run, HasNoBestAndNoLatestThatIsNotThere) {
-  set_log_sink([](std::string_view) {});
   const auto pointer = [&](const char* name) {
     const auto path = path_ / "checkpoints" / name;
     return std::filesystem::exists(path) ? read_file(path) : "none";
@@ -205,7 +206,6 @@ TEST_F(Run, HasNoBestAndNoLatestThatIsNotThere) {
   EXPECT_EQ(pointer("best"), "update-00000010.h5\n");
   make_checkpoint(30, 5);
   EXPECT_EQ(pointer("best"), "none");
-  set_log_sink({});
 }
 
 TEST(ReadNewest, ReadsWhatIsFoundNextWhereATrainingRemovedWhatWasFoundFirst) {
@@ -217,8 +217,6 @@ TEST(ReadNewest, ReadsWhatIsFoundNextWhereATrainingRemovedWhatWasFoundFirst) {
 }
 
 TEST_F(Run, KeepsWhatItBeganWithAndSaysWhatElseChanged) {
-  std::vector<std::string> said;
-  set_log_sink([&](std::string_view line) { said.emplace_back(line); });
   const auto begin = [&](const std::string& more) {
     ini_ = "state = 24\noptimizer = adam\nresume = auto\n" + more;
     std::string changes;
@@ -233,11 +231,10 @@ TEST_F(Run, KeepsWhatItBeganWithAndSaysWhatElseChanged) {
   make_checkpoint(10);
   EXPECT_EQ(begin("learning-rate = 2\n"), "learning-rate: 1 -> 2; mix: x:1, y:1 -> ; ");
   EXPECT_THAT(read_file(path_ / "config.ini"), HasSubstr("initial-model = /b\nlearning-rate = 2\n"));
-  EXPECT_THAT(said, IsEmpty());
+  EXPECT_THAT(said_, IsEmpty());
   EXPECT_EQ(begin("initial-model = /c\nlearning-rate = 2\n"), "");
   EXPECT_THAT(read_file(path_ / "config.ini"), Not(HasSubstr("/c")));
-  EXPECT_THAT(said, ElementsAre("[train] initial-model = /c is ignored, because this run has begun already"));
-  set_log_sink({});
+  EXPECT_THAT(said_, ElementsAre("[train] initial-model = /c is ignored, because this run has begun already"));
 }
 
 /// A copy with the attempt of a trainer that lives writes to another folder.
@@ -311,8 +308,6 @@ TEST_F(Run, RemovesWhatDeadAttemptsLeft) {
 }
 
 TEST_F(Run, RemovesDamagedLinesOfItsLogAndSaysHowMany) {
-  std::vector<std::string> said;
-  set_log_sink([&](std::string_view line) { said.emplace_back(line); });
   const std::string good = R"({"event":"update","update":1})", nul(512, '\0');
   const std::pair<std::string, int> logs[] = {{good + "\n", 0},
                                               {good, 0},
@@ -322,16 +317,15 @@ TEST_F(Run, RemovesDamagedLinesOfItsLogAndSaysHowMany) {
   open();
   for (const auto& [content, damaged] : logs) {
     write_file_atomically(path_ / "log.jsonl", content);
-    said.clear();
+    said_.clear();
     auto run = open();
     run->log(Json::object({{"event", "resume"}}));
     EXPECT_EQ(read_file(path_ / "log.jsonl"), good + "\n{\"event\":\"resume\"}\n");
-    ASSERT_EQ(said.size(), damaged > 0 ? 1U : 0U);
+    ASSERT_EQ(said_.size(), damaged > 0 ? 1U : 0U);
     if (damaged > 0) {
-      EXPECT_THAT(said[0], HasSubstr(fmt::format("log.jsonl: {} of its lines w", damaged)));
+      EXPECT_THAT(said_[0], HasSubstr(fmt::format("log.jsonl: {} of its lines w", damaged)));
     }
   }
-  set_log_sink({});
 }
 
 }  // namespace
