@@ -85,7 +85,7 @@ done
 # Only the root checks whether a file exists that the ranks share.
 mkdir damaged && cp -r model damaged/model && rm damaged/model/checkpoints/best damaged/model/checkpoints/latest
 between "damaged/model|latest" . ${translate/model model/model damaged/model}
-between "$PWD is a folder" . $translate --output "$PWD"
+between "$PWD: it is a folder" . $translate --output "$PWD"
 
 # More threads than CPUs.
 unset RNNSEARCH_OVERSUBSCRIBE
