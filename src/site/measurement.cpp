@@ -174,7 +174,7 @@ Measurement measure(const comm::Communicator& communicator, const Measured& meas
 }
 
 Json json_of(const Measured& measured, const Measurement& m) {
-  const std::size_t hosts = cpus_by_host(measured.places).size();
+  const std::size_t hosts = host_count(measured.places);
   Json configuration = Json::object();
   for (const auto& [name, text] : measured.configuration) configuration[name] = text;
   Json ranks = Json::array();
@@ -263,7 +263,7 @@ Json json_of(const Measured& measured, const Measurement& m) {
 }
 
 std::string heading_of(const Measured& measured, const Measurement& m, const std::string& threads) {
-  const std::size_t hosts = cpus_by_host(measured.places).size(), ranks = measured.places.size();
+  const std::size_t hosts = host_count(measured.places), ranks = measured.places.size();
   const model::ModelOptions& o = measured.model;
   const auto parameters = static_cast<double>(measured.parameters);
   std::string text =

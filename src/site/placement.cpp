@@ -140,16 +140,10 @@ void locate(RankPlace& place, const std::filesystem::path& system) {
   place.numa_domains = list_of(domains);
 }
 
-std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places) {
-  std::vector<std::pair<std::string, Cpus>> hosts;
-  for (const auto& place : places) {
-    auto host = std::ranges::find(hosts, place.host, &std::pair<std::string, Cpus>::first);
-    if (host == hosts.end()) host = hosts.insert(host, {place.host, {}});
-    host->second.merge(cpus_of(place.cpus));
-  }
-  std::vector<std::size_t> counts;
-  for (const auto& [host, cpus] : hosts) counts.push_back(cpus.size());
-  return counts;
+std::size_t host_count(const std::vector<RankPlace>& places) {
+  std::set<std::string> hosts;
+  for (const auto& place : places) hosts.insert(place.host);
+  return hosts.size();
 }
 
 void share_cpus(std::vector<RankPlace>& places) {
@@ -267,13 +261,16 @@ std::string threads_beyond_quota(const std::vector<RankPlace>& places) {
 }
 
 std::string idle_cpus(const std::vector<RankPlace>& places) {
+  // Of each host those that its ranks may use; and with the other hardware threads of their cores, which may be idle on
+  // purpose.
+  std::map<std::string, std::pair<Cpus, Cpus>> hosts;
+  for (const RankPlace& place : places) {
+    auto& [usable, used] = hosts[place.host];
+    usable.merge(cpus_of(place.cpus));
+    used.merge(cpus_of(place.core_cpus.empty() ? place.cpus : place.core_cpus));
+  }
   for (const RankPlace& first : places) {
-    Cpus usable, used;  // with the other hardware threads of their cores, which may be idle on purpose
-    for (const RankPlace& place : places) {
-      if (place.host != first.host) continue;
-      usable.merge(cpus_of(place.cpus));
-      used.merge(cpus_of(place.core_cpus.empty() ? place.cpus : place.core_cpus));
-    }
+    const auto& [usable, used] = hosts[first.host];
     const double granted = first.quota ? std::ceil(first.quota.cpus) : 1e9;
     if (static_cast<double>(used.size()) >= std::min(granted, static_cast<double>(first.cpus_of_job))) continue;
     return fmt::format("{} has {} for this job, and its {} may use {}", first.host, counted(first.cpus_of_job, "CPU"),

@@ -90,8 +90,7 @@ TEST(SentencePiece, LeavesModelsWhosePiecesCrossSpacesToTheLibrary) {
   auto pieces = kSpecial;
   for (const char* piece : {"\u2581", "a", "b", "\u2581a\u2581b", "a\u2581"}) pieces.emplace_back(piece, -1.0f, 1);
   const Subwords crossing = Subwords::sentence_piece(model_of(1, false, pieces));
-  EXPECT_THAT(split(crossing, "a b"), ElementsAre("\u2581"
-                                                  "a\u2581b"));
+  EXPECT_THAT(split(crossing, "a b"), ElementsAre("\u2581a\u2581b"));
   pieces = kSpecial;
   for (const char* piece : {"\u2581", "a", "b"}) pieces.emplace_back(piece, -1.0f, 1);
   pieces.emplace_back("a b", 0.0f, 4);  // the user's own

@@ -44,9 +44,8 @@ Placement settle_threads(const comm::Communicator& communicator, std::size_t thr
 /// which they say nothing, because they are offline, are left out.
 void locate(RankPlace& place, const std::filesystem::path& system);
 
-/// The number of CPUs that the ranks of each host may use together; one entry per host, in the order of their first
-/// ranks.
-std::vector<std::size_t> cpus_by_host(const std::vector<RankPlace>& places);
+/// The number of different hosts.
+std::size_t host_count(const std::vector<RankPlace>& places);
 
 /// Sets the threads of every place that has 0: its number of CPUs divided by the number of ranks of its machine that
 /// may use one of them, and at most its share of a quota, but at least 1.
